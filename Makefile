@@ -1,0 +1,32 @@
+PYTHON ?= python3
+OUT ?= out
+INSTALLED := .venv/.installed
+
+.PHONY: paper test lint bench clean
+
+paper: $(INSTALLED)
+	@for world in ring maze four_rooms; do \
+	  for t in 4 13; do \
+	    .venv/bin/farpoint discover $$world --t $$t --out $(OUT)/$$world-t$$t || exit $$?; \
+	  done; \
+	done
+
+test: lint
+	.venv/bin/python -m pytest -n 2 -q
+
+lint: $(INSTALLED)
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+bench: $(INSTALLED)
+	.venv/bin/python benchmarks/score.py
+
+# Made anew whenever what is to be installed changes.
+$(INSTALLED): pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf .venv $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,84 @@
+"""What the commands are called and what they take; the work is in the modules beside this one, imported when needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="farpoint",
+    help="Find the far points of a world and turn them into skills.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from farpoint import __version__
+
+        typer.echo(f"farpoint {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    """Find the far points of a world and turn them into skills."""
+
+
+World = Annotated[
+    str,
+    typer.Argument(
+        help="four_rooms, maze, ring, open_room, random_maze; a map file; or - for a map on standard input."
+    ),
+]
+
+
+@app.command()
+def discover(
+    world: World,
+    t: Annotated[
+        float | None, typer.Option("--t", help="Diffusion time; larger gives fewer options.  [default: 4]")
+    ] = None,
+    n_options: Annotated[int | None, typer.Option(help="Ask for this many; t is then chosen, unless given.")] = None,
+    method: Annotated[str, typer.Option(help="diffusion or random.")] = "diffusion",
+    solver: Annotated[str, typer.Option(help="auto, spectral, local or truncated.")] = "auto",
+    form: Annotated[str, typer.Option(help="auto, polar or walk; for worlds with wind.")] = "auto",
+    min_prominence: Annotated[float, typer.Option(help="Leave out goals less prominent than this.")] = 0.0,
+    wind: Annotated[float, typer.Option(help="Probability of being blown down.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="For the methods that draw.")] = 0,
+    largest_component: Annotated[
+        bool,
+        typer.Option("--largest-component", help="Keep the largest part of a map that falls into several."),
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the pictures and options.npz.")] = None,
+    formats: Annotated[str, typer.Option(help="Picture formats, comma-separated: png, pdf, svg.")] = "png",
+) -> None:
+    """Discover options in WORLD, show them, and write pictures and options.npz."""
+    from farpoint.cli.discover import DiscoverOptions, run
+
+    run(
+        DiscoverOptions(
+            world=world,
+            t=t,
+            n_options=n_options,
+            method=method,
+            solver=solver,
+            form=form,
+            min_prominence=min_prominence,
+            wind=wind,
+            seed=seed,
+            largest_component=largest_component,
+            out=out,
+            formats=formats,
+        )
+    )

@@ -1,0 +1,25 @@
+"""From a world to its far points: walk, spectrum, score, goals, distance."""
+
+from farpoint.diffusion.distance import difficulty, diffusion_distance, diffusion_map, score_bound
+from farpoint.diffusion.goals import Goals, find_goals
+from farpoint.diffusion.score import FORMS, SOLVERS, Scores, score
+from farpoint.diffusion.spectrum import Spectrum, spectrum
+from farpoint.diffusion.walk import lazy_walk, normalized_laplacian, stationary
+
+__all__ = [
+    "FORMS",
+    "SOLVERS",
+    "Goals",
+    "Scores",
+    "Spectrum",
+    "difficulty",
+    "diffusion_distance",
+    "diffusion_map",
+    "find_goals",
+    "lazy_walk",
+    "normalized_laplacian",
+    "score",
+    "score_bound",
+    "spectrum",
+    "stationary",
+]

@@ -1,0 +1,125 @@
+"""Worlds on a grid of cells, in any number of dimensions: text maps, floors, moves and wind.
+
+A *floor* is an array of bool with one axis a dimension, True where an agent can stand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+from scipy.sparse import coo_array, csr_array
+
+from farpoint.errors import InvalidMap, NotConnected, listed
+
+WALL, FLOOR, START, GOAL = "#", ". ", "S", "G"
+
+
+@dataclass(frozen=True)
+class ParsedMap:
+    """What a text map says."""
+
+    floor: NDArray[np.bool_]
+    start: tuple[int, ...] | None
+    goals: list[tuple[int, ...]]
+
+
+def parse_map(text: str) -> ParsedMap:
+    """Return the floor, start and goals of a text map; lines are counted from 1 in errors."""
+    lines = text.splitlines()
+    first = 1
+    while lines and not lines[0]:
+        lines.pop(0)
+        first += 1
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise InvalidMap("map must have at least one line; got an empty text.")
+    width = len(lines[0])
+    starts: list[tuple[int, ...]] = []
+    goals: list[tuple[int, ...]] = []
+    for row, line in enumerate(lines):
+        if len(line) != width:
+            raise InvalidMap(
+                f"map must have lines of equal length; got {len(line)} characters in line {first + row} and "
+                f"{width} in line {first}. Fill the short line with '#'."
+            )
+        for column, symbol in enumerate(line):
+            if symbol == START:
+                starts.append((row, column))
+            elif symbol == GOAL:
+                goals.append((row, column))
+            elif symbol != WALL and symbol not in FLOOR:
+                raise InvalidMap(
+                    f"map must be made of '#' (wall), '.' or ' ' (floor), 'S' (start) and 'G' (goal); "
+                    f"got {symbol!r} in line {first + row}, column {column + 1}."
+                )
+    if len(starts) > 1:
+        raise InvalidMap(f"map must have at most one start 'S'; got {len(starts)}.")
+    floor = np.array([[symbol != WALL for symbol in line] for line in lines])
+    if not floor.any():
+        raise InvalidMap("map must have floor; got walls only. Mark floor with '.'.")
+    return ParsedMap(floor, starts[0] if starts else None, goals)
+
+
+def connected_floor(floor: NDArray[np.bool_], largest_component: bool) -> NDArray[np.bool_]:
+    """Return the floor if it is in one part, or its largest part if that is asked for."""
+    part, n_parts = ndimage.label(floor)
+    if n_parts <= 1:
+        return floor
+    sizes = np.bincount(part.ravel())[1:]
+    if not largest_component:
+        raise NotConnected(
+            f"world must be connected; got {n_parts} components (sizes {listed(np.sort(sizes)[::-1])}). "
+            "Pass largest_component=True to keep the largest."
+        )
+    return np.asarray(part == 1 + sizes.argmax())
+
+
+def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDArray[Any], NDArray[np.int32]]:
+    """Return the transitions, row groups and actions of the moves to the neighbouring cells of a floor.
+
+    Of d dimensions, actions 0 … d − 1 step back along axis 0 … d − 1 and actions d … 2d − 1 step forward along
+    axis d − 1 … 0; in two dimensions that is up, left, right, down. In this order the next states of a state
+    ascend, so the adjacency needs no sorting. Wind blows forward along axis 0.
+    """
+    n_states = int(floor.sum())
+    number = np.full(floor.shape, -1, dtype=np.int32 if floor.size < 2**31 else np.int64)
+    number[floor] = np.arange(n_states, dtype=number.dtype)
+    padded = np.pad(number, 1, constant_values=-1)
+    n_axes = floor.ndim
+
+    next_state = np.empty((n_states, 2 * n_axes), dtype=number.dtype)
+    for axis in range(n_axes):
+        for action, shift in ((axis, -1), (2 * n_axes - 1 - axis, +1)):
+            window = tuple(
+                slice(1 + (shift if a == axis else 0), 1 + (shift if a == axis else 0) + floor.shape[a])
+                for a in range(n_axes)
+            )
+            next_state[:, action] = padded[window][floor]
+
+    open_move = next_state >= 0
+    targets = next_state[open_move]
+    n_choices = targets.size
+    choice_ptr = np.concatenate([[0], np.cumsum(open_move.sum(axis=1))])
+    actions = np.broadcast_to(np.arange(2 * n_axes, dtype=np.int32), open_move.shape)[open_move]
+    if wind == 0.0:
+        transitions = csr_array(
+            (np.ones(n_choices), targets, np.arange(n_choices + 1, dtype=targets.dtype)),
+            shape=(n_choices, n_states),
+        )
+        return transitions, choice_ptr, actions
+
+    blown_to = np.repeat(next_state[:, -1], np.diff(choice_ptr))
+    windy = np.flatnonzero(blown_to >= 0)
+    kept = np.ones(n_choices)
+    kept[windy] = 1.0 - wind
+    rows = np.concatenate([np.arange(n_choices), windy])
+    columns = np.concatenate([targets, blown_to[windy]])
+    chances = np.concatenate([kept, np.full(windy.size, wind)])
+    transitions = coo_array((chances, (rows, columns)), shape=(n_choices, n_states)).tocsr()
+    transitions.eliminate_zeros()
+    return transitions, choice_ptr, actions

@@ -1,0 +1,448 @@
+"""The world: a finite decision process without a reward.
+
+Convention
+----------
+One sparse matrix ``transitions`` has a row for each *choice* and a column for each state; row ``c`` is the
+distribution over next states when choice ``c`` is taken. The choices of state ``s`` are the rows
+``choice_ptr[s] … choice_ptr[s + 1] - 1``. In ``adjacency[s, s2]`` the first index is "from", the second "to".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from farpoint.domain import graphs, grids
+from farpoint.errors import InvalidInput, check_fraction, check_integer
+
+# Weights that differ by less than this, relatively, are the same weight: they come from sums of a few
+# probabilities, each exact to about 1e-16.
+SAME_WEIGHT = 1e-12
+_ROW_SUM_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain:
+    """A finite world without rewards: states, the choices each state has, and where each choice leads.
+
+    Build one with `from_map`, `from_adjacency` or a name of the catalogue (`four_rooms`, `random_maze`, …); the
+    constructor itself is for those who already hold the matrix.
+
+    Parameters
+    ----------
+    transitions : sparse matrix, shape (n_choices, n_states)
+        Each row a distribution over next states.
+    choice_ptr : array of int, shape (n_states + 1,)
+        The row group of each state.
+    actions : array of int, shape (n_choices,), optional
+        The environment's own action of each choice. Default: 0, 1, 2, … within each state.
+    weights : array of float, shape (n_choices,), optional
+        How strongly the undirected walk prefers each choice (edge weights of a graph). Default: all 1.
+    positions : array of int, shape (n_states, n_dimensions), optional
+        Row and column of each state, for drawing.
+    labels : sequence, optional
+        The name of each state, for example the nodes of a networkx graph.
+    start, goals : int, array of int, optional
+        Where trials start and end, in worlds that have such places.
+    name : str
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.Domain.from_map('''
+    ... #####
+    ... #S..#
+    ... #.#.#
+    ... #####''')
+    >>> world.n_states, world.n_choices, world.start
+    (5, 8, 0)
+    >>> world.adjacency.toarray()[0]
+    array([0., 1., 0., 1., 0.])
+    """
+
+    transitions: csr_array
+    choice_ptr: NDArray[Any]
+    actions: NDArray[np.int32] | None = None
+    weights: NDArray[np.float64] | None = None
+    positions: NDArray[np.int32] | None = None
+    labels: tuple[Hashable, ...] | None = None
+    start: int | None = None
+    goals: NDArray[np.int64] | None = None
+    name: str = "world"
+
+    # ------------------------------------------------------------------ checks
+
+    def __post_init__(self) -> None:
+        transitions = csr_array(self.transitions, dtype=np.float64)
+        n_choices, n_states = transitions.shape
+        # Half the memory and one compiled version of every kernel, wherever 32 bits suffice.
+        index_type = np.int32 if max(transitions.nnz, n_choices, n_states) < 2**31 else np.int64
+        choice_ptr = np.asarray(self.choice_ptr).astype(index_type, copy=False)
+        _check_structure(transitions, choice_ptr)
+
+        def put(name: str, value: Any) -> None:
+            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+
+        put("transitions", _frozen(transitions, index_type))
+        put("choice_ptr", choice_ptr)
+        if self.actions is None:
+            counts = np.diff(choice_ptr)
+            put("actions", (np.arange(n_choices) - np.repeat(choice_ptr[:-1], counts)).astype(np.int32))
+        else:
+            put("actions", _column("actions", self.actions, n_choices, np.int32))
+        if self.weights is not None:
+            weights = _column("weights", self.weights, n_choices, np.float64)
+            if not (np.isfinite(weights).all() and (weights > 0).all()):
+                raise InvalidInput("weights must be finite and above 0; drop the choices of weight 0.")
+            put("weights", weights)
+        if self.positions is not None:
+            positions = np.array(self.positions, dtype=np.int32)
+            if positions.ndim != 2 or len(positions) != n_states:
+                raise InvalidInput(f"positions must have one row a state ({n_states}); got shape {positions.shape}.")
+            put("positions", positions)
+        if self.labels is not None:
+            put("labels", tuple(self.labels))
+            if len(self.labels) != n_states:
+                raise InvalidInput(f"labels must name each of {n_states} states; got {len(self.labels)}.")
+        if self.start is not None:
+            put("start", check_integer("start", self.start, 0, n_states - 1))
+        if self.goals is not None:
+            put("goals", self.check_states("goals", self.goals))
+
+    def check_states(self, what: str, states: ArrayLike) -> NDArray[np.int64]:
+        """Return ``states`` as an array of state numbers, each of which exists.
+
+        >>> import farpoint as fp
+        >>> fp.ring().check_states("goals", [0, 191])
+        array([  0, 191])
+        """
+        array = np.atleast_1d(np.asarray(states))
+        if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+            raise InvalidInput(f"{what} must be whole numbers in one dimension; got {states!r}.")
+        wrong = array[(array < 0) | (array >= self.n_states)]
+        if wrong.size:
+            raise InvalidInput(f"{what} must lie in 0 … {self.n_states - 1}; got {wrong[0]}.")
+        return array.astype(np.int64)
+
+    # ------------------------------------------------------------------ builders
+
+    @classmethod
+    def from_map(cls, text: str, wind: float = 0.0, *, largest_component: bool = False, name: str = "map") -> Domain:
+        """Return the world that a text map shows.
+
+        ``#`` is wall, ``.`` or a space is floor, ``S`` the start (at most one), ``G`` a goal. Moves are up, left,
+        right and down (actions 0, 1, 2, 3); a move into a wall is not a choice. States are the floor cells,
+        row by row.
+
+        Parameters
+        ----------
+        text : str
+            The map, all lines equally long. Empty lines before and after it are dropped.
+        wind : float
+            Probability of being blown down whatever was chosen, in cells that have floor below them.
+        largest_component : bool
+            Keep only the largest connected part instead of refusing a map that falls into several.
+
+        Raises
+        ------
+        InvalidMap
+            Empty or ragged map, unknown symbol, no floor, two starts.
+        NotConnected
+            Floor in several parts, unless ``largest_component``.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> corridor = fp.Domain.from_map("S..G", wind=0.0)
+        >>> corridor.n_states, corridor.start, corridor.goals
+        (4, 0, array([3]))
+        """
+        parsed = grids.parse_map(text)
+        return cls._from_floor(
+            parsed.floor, wind, parsed.start, parsed.goals, name=name, largest_component=largest_component
+        )
+
+    @classmethod
+    def _from_floor(
+        cls,
+        floor: NDArray[np.bool_],
+        wind: float = 0.0,
+        start: tuple[int, ...] | None = None,
+        goals: list[tuple[int, ...]] | None = None,
+        *,
+        name: str,
+        largest_component: bool = False,
+    ) -> Domain:
+        wind = check_fraction("wind", wind)
+        floor = grids.connected_floor(floor, largest_component)
+        transitions, choice_ptr, actions = grids.grid_choices(floor, wind)
+
+        def numbers(cells: list[tuple[int, ...]]) -> NDArray[np.int64]:
+            kept = [cell for cell in cells if floor[cell]]
+            state_of = np.cumsum(floor.ravel()) - 1
+            return np.array([state_of[np.ravel_multi_index(cell, floor.shape)] for cell in kept], dtype=np.int64)
+
+        start_state = numbers([start]) if start is not None else np.empty(0, dtype=np.int64)
+        goal_states = numbers(goals) if goals else np.empty(0, dtype=np.int64)
+        return cls(
+            transitions,
+            choice_ptr,
+            actions=actions,
+            positions=np.argwhere(floor).astype(np.int32),
+            start=int(start_state[0]) if start_state.size else None,
+            goals=goal_states if goal_states.size else None,
+            name=name,
+        )
+
+    @classmethod
+    def from_adjacency(
+        cls,
+        graph: Any,
+        *,
+        positions: ArrayLike | None = None,
+        largest_component: bool = False,
+        name: str = "graph",
+    ) -> Domain:
+        """Return the world in which each edge of a graph is one choice of the state it leaves.
+
+        Parameters
+        ----------
+        graph : 2-D array, scipy sparse matrix of any format, or networkx graph
+            ``graph[s, s2] > 0`` is the weight of the edge from ``s`` to ``s2``. Of a networkx graph, the edge
+            attribute ``weight`` counts (1 where there is none) and the nodes become ``labels``.
+        positions : array of int, shape (n_states, 2), optional
+            Row and column of each state, for drawing.
+        largest_component : bool
+            Keep only the largest (weakly) connected part instead of refusing a graph in several parts.
+
+        Raises
+        ------
+        InvalidInput
+            Not square, negative or NaN weights, no states.
+        NotConnected
+            Several parts, unless ``largest_component``.
+
+        Examples
+        --------
+        >>> import numpy as np, farpoint as fp
+        >>> path = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]])
+        >>> world = fp.Domain.from_adjacency(path)
+        >>> world.n_states, world.n_choices
+        (3, 4)
+        >>> world.adjacency.toarray()
+        array([[0., 1., 0.],
+               [1., 0., 2.],
+               [0., 2., 0.]])
+        """
+        matrix, labels = graphs.read_graph(graph)
+        keep = graphs.connected_part(matrix, largest_component)
+        if keep is not None:
+            matrix = csr_array(matrix[keep][:, keep])
+            labels = tuple(labels[s] for s in keep) if labels is not None else None
+            positions = np.asarray(positions)[keep] if positions is not None else None
+        n_edges = matrix.nnz
+        transitions = csr_array(
+            (np.ones(n_edges), matrix.indices, np.arange(n_edges + 1)), shape=(n_edges, matrix.shape[0])
+        )
+        return cls(
+            transitions,
+            matrix.indptr,
+            weights=None if (matrix.data == 1.0).all() else matrix.data,
+            positions=None if positions is None else np.asarray(positions),
+            labels=labels,
+            name=name,
+        )
+
+    # ------------------------------------------------------------------ derived
+
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
+        return int(self.transitions.shape[1])
+
+    @property
+    def n_choices(self) -> int:
+        """Number of choices, over all states."""
+        return int(self.transitions.shape[0])
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether every choice leads to one state only."""
+        return bool(self.transitions.nnz == self.n_choices)
+
+    @cached_property
+    def adjacency(self) -> csr_array:
+        """The weights ``adjacency[s, s2] = Σ_a p(s2 | s, a)`` over the choices that s has, without self-loops."""
+        return self.to_adjacency()
+
+    def to_adjacency(self, *, self_loops: bool = False) -> csr_array:
+        """Return the weights of the moves between states, sorted by column within each row.
+
+        Parameters
+        ----------
+        self_loops : bool
+            Keep the choices that change nothing; the paper's walk does not have them.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> world = fp.Domain.from_adjacency([[1, 1], [1, 0]])
+        >>> world.to_adjacency(self_loops=True).toarray()
+        array([[1., 1.],
+               [1., 0.]])
+        """
+        data = self.transitions.data
+        if self.weights is not None:
+            data = data * np.repeat(self.weights, np.diff(self.transitions.indptr))
+        # The entries of a state's choices lie side by side, so its row of the sum needs no product, only the
+        # joining of equal columns; a deterministic grid has none to join and shares its arrays.
+        indptr = self.transitions.indptr[self.choice_ptr]
+        matrix = csr_array((data, self.transitions.indices, indptr), shape=(self.n_states, self.n_states))
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        if not self_loops and matrix.diagonal().any():
+            entries = matrix.tocoo()
+            off = entries.row != entries.col
+            matrix = csr_array((entries.data[off], (entries.row[off], entries.col[off])), shape=matrix.shape)
+        return _frozen(matrix, self.choice_ptr.dtype)
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether the weight from s to s2 equals the weight back, for every pair."""
+        from farpoint.domain.kernels import is_symmetric
+
+        matrix = self.adjacency
+        return bool(is_symmetric(matrix.indptr, matrix.indices, matrix.data, SAME_WEIGHT))
+
+    @cached_property
+    def neighbours(self) -> csr_array:
+        """The pattern of moves in either direction: what "next to" means for local maxima."""
+        if self.symmetric:
+            return self.adjacency
+        both = csr_array(self.adjacency + self.adjacency.T)
+        both.sort_indices()
+        return _frozen(both, self.choice_ptr.dtype)
+
+    @cached_property
+    def incoming(self) -> csr_array:
+        """The weights of the moves into each state: ``incoming[s2, s]`` is from s to s2."""
+        if self.symmetric:
+            return self.adjacency
+        return _frozen(csr_array(self.adjacency.T.tocsr()), self.choice_ptr.dtype)
+
+    @cached_property
+    def component_sizes(self) -> tuple[int, ...]:
+        """Sizes of the parts that no move joins in either direction, largest first."""
+        _, part = connected_components(self.adjacency, directed=True, connection="weak")
+        return tuple(int(size) for size in np.sort(np.bincount(part))[::-1])
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of the dynamics (not of names or positions): equal for equal worlds, on any machine."""
+        digest = hashlib.blake2b(digest_size=16)
+        parts = [self.transitions.indptr, self.transitions.indices, self.choice_ptr]
+        for part in parts:
+            digest.update(np.ascontiguousarray(part, dtype="<i8").data)
+        digest.update(np.ascontiguousarray(self.transitions.data, dtype="<f8").data)
+        if self.weights is not None:
+            digest.update(np.ascontiguousarray(self.weights, dtype="<f8").data)
+        return digest.hexdigest()
+
+    def choices(self, state: int) -> range:
+        """Return the rows of ``transitions`` that are the choices of ``state``.
+
+        >>> import farpoint as fp
+        >>> fp.open_room(2, 2).choices(1)
+        range(2, 4)
+        """
+        return range(int(self.choice_ptr[state]), int(self.choice_ptr[state + 1]))
+
+    @property
+    def choice_states(self) -> NDArray[np.int64]:
+        """The state that each choice belongs to."""
+        return np.repeat(np.arange(self.n_states), np.diff(self.choice_ptr))
+
+    # ------------------------------------------------------------------ for people
+
+    @property
+    def drawable(self) -> bool:
+        """Whether the states have a row and a column."""
+        return self.positions is not None and self.positions.shape[1] == 2
+
+    def to_text(self, marks: Mapping[int, str] | None = None) -> str:
+        """Return the map of the world as text, with a character of your own on some states.
+
+        Parameters
+        ----------
+        marks : mapping from state to one character, optional
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> print(fp.open_room(2, 3).to_text({0: "*"}))
+        #####
+        #*..#
+        #...#
+        #####
+        """
+        if not self.drawable:
+            raise InvalidInput(f"world must have a row and a column for each state; {self.name} has none.")
+        assert self.positions is not None
+        cells = self.positions - self.positions.min(axis=0) + 1
+        canvas = np.full(cells.max(axis=0) + 2, "#", dtype="<U1")
+        canvas[cells[:, 0], cells[:, 1]] = "."
+        for state, mark in (marks or {}).items():
+            canvas[tuple(cells[state])] = mark
+        return "\n".join("".join(row) for row in canvas)
+
+    def __repr__(self) -> str:
+        kind = "deterministic" if self.deterministic else "stochastic"
+        return f"Domain({self.name!r}, {self.n_states} states, {self.n_choices} choices, {kind})"
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    # A view, so that the caller's own array stays writable.
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def _frozen(matrix: csr_array, index_type: Any) -> csr_array:
+    matrix.data = _read_only(matrix.data)
+    matrix.indices = _read_only(matrix.indices.astype(index_type, copy=False))
+    matrix.indptr = _read_only(matrix.indptr.astype(index_type, copy=False))
+    return matrix
+
+
+def _column(what: str, values: ArrayLike, length: int, dtype: Any) -> NDArray[Any]:
+    array = np.array(values, dtype=dtype)
+    if array.shape != (length,):
+        raise InvalidInput(f"{what} must have one entry a choice ({length}); got shape {array.shape}.")
+    return array
+
+
+def _check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
+    n_choices, n_states = transitions.shape
+    if n_states == 0:
+        raise InvalidInput("world must have at least one state; got none.")
+    if choice_ptr.shape != (n_states + 1,) or choice_ptr[0] != 0 or choice_ptr[-1] != n_choices:
+        raise InvalidInput(
+            f"choice_ptr must run from 0 to {n_choices} in {n_states + 1} entries; got {choice_ptr.size} entries."
+        )
+    if (np.diff(choice_ptr) < 0).any():
+        raise InvalidInput("choice_ptr must not fall; got a state with fewer than 0 choices.")
+    if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
+        raise InvalidInput("transitions must be probabilities; got a negative or NaN entry.")
+    sums = transitions.sum(axis=1)
+    if sums.size and np.abs(sums - 1).max() > _ROW_SUM_TOLERANCE:
+        wrong = int(np.abs(sums - 1).argmax())
+        raise InvalidInput(f"each row of transitions must sum to 1; got {sums[wrong]:.6g} in row {wrong}.")

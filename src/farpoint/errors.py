@@ -1,0 +1,98 @@
+"""The errors that Farpoint raises, and the checks that raise them.
+
+Every message has the form ``{what} must be {rule}; got {value}. {what to do}`` and is raised before any work is
+done or any file is written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+
+class FarpointError(Exception):
+    """Any error that Farpoint raises on purpose."""
+
+
+class InvalidInput(FarpointError, ValueError):
+    """An argument that no computation can start from."""
+
+
+class InvalidMap(InvalidInput):
+    """A text map that is not a world."""
+
+
+class NotConnected(InvalidInput):
+    """A world that falls into several parts, or one that cannot be crossed in both directions."""
+
+
+class UnknownName(InvalidInput):
+    """A word that is not among those accepted."""
+
+
+class InvalidFile(FarpointError):
+    """A file that cannot be read as what it should be."""
+
+
+class OutputError(FarpointError):
+    """A file or folder that cannot be written."""
+
+
+def listed(values: Iterable[Any], most: int = 6) -> str:
+    """Return ``values`` as text, cut after ``most`` of them.
+
+    >>> listed([96, 7, 1])
+    '96, 7, 1'
+    >>> listed(range(10), most=3)
+    '0, 1, 2, … 7 more'
+    """
+    items = [str(value) for value in values]
+    if len(items) <= most:
+        return ", ".join(items)
+    return ", ".join(items[:most]) + f", … {len(items) - most} more"
+
+
+def check_word(what: str, value: object, words: Iterable[str]) -> str:
+    """Return ``value`` if it is one of ``words``; otherwise fail, naming those that exist and the nearest.
+
+    >>> check_word("solver", "local", ["local", "spectral"])
+    'local'
+    """
+    words = list(words)
+    if isinstance(value, str) and value in words:
+        return value
+    near = difflib.get_close_matches(str(value), words, n=3, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UnknownName(f"{what} must be one of {', '.join(words)}; got {value!r}.{hint}")
+
+
+def check_integer(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
+    """Return ``value`` as an int if it is a whole number within the limits."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if isinstance(value, float) and value.is_integer():
+        whole = True
+    if not whole:
+        raise InvalidInput(f"{what} must be a whole number; got {value!r}.")
+    number = int(value)  # type: ignore[call-overload]
+    if least is not None and number < least:
+        raise InvalidInput(f"{what} must be at least {least}; got {number}.")
+    if most is not None and number > most:
+        raise InvalidInput(f"{what} must be at most {most}; got {number}.")
+    return number
+
+
+def check_time(t: object) -> float:
+    """Return the diffusion time ``t`` as a float if it is a finite number above zero."""
+    if isinstance(t, bool) or not isinstance(t, Real) or not math.isfinite(t) or t <= 0:
+        raise InvalidInput(f"t must be a finite number above 0; got {t!r}. The paper uses 4 and 13.")
+    return float(t)
+
+
+def check_fraction(what: str, value: object) -> float:
+    """Return ``value`` as a float if it lies between 0 and 1, both included."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+        raise InvalidInput(f"{what} must be a number from 0 to 1; got {value!r}.")
+    return float(value)

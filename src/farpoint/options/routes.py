@@ -1,0 +1,109 @@
+"""Routes: the least expected number of steps from every state to a goal.
+
+In a deterministic world that is breadth-first search. Elsewhere it is a stochastic shortest path,
+V(s) = 1 + min_c Σ p(s′ | c) V(s′), V(goal) = 0, solved exactly by policy iteration over the states from which some
+policy reaches the goal with certainty; from all others no expectation is finite.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import splu
+
+from farpoint.domain import Domain
+
+# An improvement smaller than this, relatively, is rounding of the linear solver.
+_IMPROVEMENT = 1e-10
+
+
+def steps_to(domain: Domain, goal: int) -> NDArray[np.float64]:
+    """Return the least expected number of steps from every state to ``goal``; inf where it cannot be reached for sure.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> steps_to(fp.grid((4,)), 3)
+    array([3., 2., 1., 0.])
+    """
+    if domain.deterministic:
+        return _moves(domain.incoming, goal)
+    return _expected_steps(domain, goal)
+
+
+def least_over_choices(domain: Domain, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return for every state the least of the values of its choices; inf where it has no choice."""
+    least = np.full(domain.n_states, np.inf)
+    able = np.diff(domain.choice_ptr) > 0
+    least[able] = np.minimum.reduceat(values, domain.choice_ptr[:-1][able])
+    return least
+
+
+def _moves(incoming: csr_array, goal: int) -> NDArray[np.float64]:
+    from farpoint.options.route_kernels import moves_to_goal
+
+    return np.asarray(moves_to_goal(incoming.indptr, incoming.indices, goal))
+
+
+def _expected_steps(domain: Domain, goal: int) -> NDArray[np.float64]:
+    allowed, levels = _certain(domain, goal)
+    inside = np.isfinite(levels)
+    steps = np.where(inside, 0.0, np.inf)
+    solved = np.flatnonzero(inside & (np.arange(domain.n_states) != goal))
+    if solved.size == 0:
+        return steps
+    # Begin with the policy that goes down the levels: it reaches the goal with certainty, so each evaluation below is
+    # a regular system, and policy iteration keeps it so.
+    entry_levels = levels[domain.transitions.indices]
+    lowest = np.minimum.reduceat(entry_levels, domain.transitions.indptr[:-1])
+    policy = _first_best(domain, np.where(allowed, lowest, np.inf))
+    while True:
+        moves = csr_array(domain.transitions[policy[solved]])
+        system = csc_array(eye_array(solved.size, format="csc") - moves[:, solved])
+        steps[solved] = splu(system).solve(np.ones(solved.size))
+        values = np.where(allowed, 1.0 + domain.transitions @ np.where(inside, steps, 0.0), np.inf)
+        best = _first_best(domain, values)
+        gain = steps[solved] - values[best[solved]]
+        better = gain > _IMPROVEMENT * steps[solved]
+        if not better.any():
+            return steps
+        policy[solved[better]] = best[solved[better]]
+
+
+def _certain(domain: Domain, goal: int) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return the choices that keep the goal certain, and each state's least number of lucky moves to it (inf: never).
+
+    Starting from all states, drop those that cannot reach the goal by choices that surely stay among the kept ones,
+    until nothing more drops.
+    """
+    kept = np.ones(domain.n_states, dtype=bool)
+    owners = domain.choice_states
+    while True:
+        allowed = np.asarray(domain.transitions @ (~kept).astype(np.float64) == 0.0) & kept[owners]
+        rows = np.flatnonzero(allowed)
+        select = csr_array((np.ones(rows.size), (owners[rows], rows)), shape=(domain.n_states, domain.n_choices))
+        levels = _moves(_as_int32(csr_array((select @ domain.transitions).T.tocsr())), goal)
+        reached = np.isfinite(levels)
+        if (reached == kept).all():
+            return allowed, levels
+        kept = reached
+
+
+def _as_int32(matrix: csr_array) -> csr_array:
+    matrix.indices = matrix.indices.astype(np.int32, copy=False)
+    matrix.indptr = matrix.indptr.astype(np.int32, copy=False)
+    return matrix
+
+
+def _first_best(domain: Domain, values: NDArray[np.float64]) -> NDArray[Any]:
+    """Return for every state the first of its choices that has the least value (0 where it has no choice)."""
+    least = least_over_choices(domain, values)
+    owners = domain.choice_states
+    hits = np.flatnonzero(values == least[owners])
+    best = np.zeros(domain.n_states, dtype=np.int64)
+    # Written backwards, the first hit of a state stays.
+    best[owners[hits[::-1]]] = hits[::-1]
+    return best

@@ -1,0 +1,111 @@
+"""Options in a file: one ``.npz``, no pickle, with a version and the fingerprint of the world they belong to."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from farpoint.domain import Domain
+from farpoint.errors import InvalidFile, OutputError
+from farpoint.options.option_set import OptionSet
+
+FORMAT = "farpoint-options"
+VERSION = 1
+
+
+def save_options(options: OptionSet, path: str | PathLike[str]) -> None:
+    """Write ``options`` to ``path``; an existing file is replaced only when the new one is complete."""
+    target = Path(path)
+    arrays = {name: value for name, value in options.record.items() if isinstance(value, np.ndarray)}
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "method": options.method,
+        "world": options.domain.name,
+        "n_states": options.domain.n_states,
+        "fingerprint": options.domain.fingerprint,
+        "record": {name: value for name, value in options.record.items() if name not in arrays},
+    }
+    content: dict[str, Any] = {"header": np.array(json.dumps(header)), "goals": options.goals}
+    content |= {f"record.{name}": value for name, value in arrays.items()}
+    try:
+        handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OutputError(f"{target} must be in a folder that can be written; got {error.strerror}.") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **content)
+        Path(part).chmod(0o666 & ~_umask())
+        os.replace(part, target)
+    except OSError as error:
+        raise OutputError(f"{target} must be a file that can be written; got {error.strerror}.") from error
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
+    """Return the options that `OptionSet.save` wrote, on the same world.
+
+    Raises
+    ------
+    InvalidFile
+        If the file is missing, damaged, not one of ours, of a newer version, or of another world.
+
+    Examples
+    --------
+    >>> import tempfile, os, farpoint as fp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "rooms.npz")
+    ...     fp.discover(fp.four_rooms(), n_options=5).save(path)
+    ...     fp.load_options(path, fp.maze())
+    Traceback (most recent call last):
+    farpoint.errors.InvalidFile: ... must hold options of this world (maze, 148 states); got options of four_rooms ...
+    """
+    header, arrays = _read(Path(path))
+    if header.get("format") != FORMAT:
+        raise InvalidFile(f"{path} must be a file of Farpoint options; got another kind of .npz.")
+    if header.get("version") != VERSION:
+        raise InvalidFile(
+            f"{path} must be of version {VERSION}; got version {header.get('version')}. Update Farpoint to read it."
+        )
+    if header.get("fingerprint") != domain.fingerprint:
+        raise InvalidFile(
+            f"{path} must hold options of this world ({domain.name}, {domain.n_states} states); got options of "
+            f"{header.get('world')} ({header.get('n_states')} states). Load them with the world they were found in."
+        )
+    try:
+        record = dict(header["record"])
+        record |= {name.removeprefix("record."): array for name, array in arrays.items() if name.startswith("record.")}
+        return OptionSet(domain, arrays["goals"], str(header["method"]), record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidFile(f"{path} must hold the options whole; it is damaged ({error}).") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays.pop("header")))
+        if not isinstance(header, dict):
+            raise ValueError("its header is not a table")
+    except FileNotFoundError as error:
+        raise InvalidFile(f"{path} must be a file; there is none.") from error
+    except KeyError as error:
+        raise InvalidFile(f"{path} must be a file of Farpoint options; got another kind of .npz.") from error
+    except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InvalidFile(f"{path} must be a whole .npz file of Farpoint options; it is damaged or foreign.") from error
+    return header, arrays
