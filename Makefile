@@ -12,7 +12,7 @@ paper: $(INSTALLED)
 	done
 
 test: lint
-	.venv/bin/python -m pytest -n 2 -q
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 -q
 
 lint: $(INSTALLED)
 	.venv/bin/ruff check .

@@ -76,7 +76,7 @@ def check_integer(what: str, value: object, least: int | None = None, most: int 
         whole = True
     if not whole:
         raise InvalidInput(f"{what} must be a whole number; got {value!r}.")
-    number = int(value)  # type: ignore[call-overload]
+    number: int = int(value)  # type: ignore[call-overload]
     if least is not None and number < least:
         raise InvalidInput(f"{what} must be at least {least}; got {number}.")
     if most is not None and number > most:
@@ -93,6 +93,6 @@ def check_time(t: object) -> float:
 
 def check_fraction(what: str, value: object) -> float:
     """Return ``value`` as a float if it lies between 0 and 1, both included."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InvalidInput(f"{what} must be a number from 0 to 1; got {value!r}.")
     return float(value)

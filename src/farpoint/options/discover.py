@@ -18,7 +18,7 @@ DEFAULT_T = 4
 _DENSE_STATES = 2_000
 _LONGEST_T = 1_000
 # Beyond it, a search for t stops before a single score would take this long.
-_PATIENCE_SECONDS = 10.0
+_PATIENCE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)

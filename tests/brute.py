@@ -1,0 +1,83 @@
+"""The paper's formulas written out with dense matrices, apart from the package: what the tests expect."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float64]
+
+
+def walk(weights: Matrix) -> Matrix:
+    """W = ½ (I + M D⁻¹), columns from; ``weights[s, s2]`` is from s to s2."""
+    m = weights.T
+    return np.asarray(0.5 * (np.eye(len(m)) + m / m.sum(axis=0)))
+
+
+def stationary(weights: Matrix) -> Matrix:
+    """The long-run distribution, by squaring the walk until it no longer changes."""
+    power = walk(weights)
+    for _ in range(60):
+        power = power @ power
+        power /= power.sum(axis=0)
+    return power[:, 0]
+
+
+def score(weights: Matrix, t: int) -> Matrix:
+    """‖Wᵗe_s − π₀‖² for every s (Proposition 2), π₀ from the degrees (symmetric weights)."""
+    degrees = weights.sum(axis=1)
+    after = np.linalg.matrix_power(walk(weights), t)
+    return np.asarray(((after - (degrees / degrees.sum())[:, None]) ** 2).sum(axis=0))
+
+
+def grid_weights(text: str) -> tuple[Matrix, list[tuple[int, int]]]:
+    """The adjacency of a text map, cell by cell, and the cells in row-major order."""
+    cells = [(r, c) for r, line in enumerate(text.splitlines()) for c, symbol in enumerate(line) if symbol != "#"]
+    number = {cell: i for i, cell in enumerate(cells)}
+    weights = np.zeros((len(cells), len(cells)))
+    for r, c in cells:
+        for other in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
+            if other in number:
+                weights[number[r, c], number[other]] = 1.0
+    return weights, cells
+
+
+def prominence(weights: Matrix, values: Matrix, peak: int) -> float:
+    """The least fall on a path from ``peak`` to a higher state (or to the lowest if there is none), level by level."""
+    for level in sorted(set(values.tolist()), reverse=True):
+        if level > values[peak]:
+            continue
+        reached, frontier = {peak}, [peak]
+        while frontier:
+            here = frontier.pop()
+            for there in np.flatnonzero(weights[here] + weights[:, here]):
+                if values[there] >= level and int(there) not in reached:
+                    reached.add(int(there))
+                    frontier.append(int(there))
+        if any(values[state] > values[peak] for state in reached):
+            return float(values[peak] - level)
+    return float(values[peak] - values.min())
+
+
+def expected_steps(transitions: Any, choice_ptr: Any, goal: int, sweeps: int = 20_000) -> Matrix:
+    """Least expected steps to ``goal`` by value iteration over every choice."""
+    dense = np.asarray(transitions.toarray())
+    n_states = dense.shape[1]
+    value = np.zeros(n_states)
+    for _ in range(sweeps):
+        after = 1.0 + dense @ value
+        new = np.array([after[choice_ptr[s] : choice_ptr[s + 1]].min() for s in range(n_states)])
+        new[goal] = 0.0
+        if np.abs(new - value).max() < 1e-13:
+            break
+        value = new
+    return value
+
+
+def corners(shape: tuple[int, ...]) -> set[int]:
+    """The states of a grid whose every coordinate is first or last."""
+    cells = itertools.product(*[(0, length - 1) for length in shape])
+    return {int(np.ravel_multi_index(cell, shape)) for cell in cells}

@@ -1,0 +1,136 @@
+"""The command as a person runs it: in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import farpoint as fp
+from farpoint.cli.output import results_folder
+from farpoint.domain.catalogue import MAZE
+from farpoint.errors import OutputError
+
+FILES = {"options.npz", "policy.png", "route.png", "score.png", "score_over_t.png", "stationary.png"}
+
+
+def farpoint(*words: str, text: str | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from farpoint.cli import main; main()", *words]
+    env = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=cwd, env=env, check=False)
+
+
+def test_help_names_the_command() -> None:
+    run = farpoint("--help")
+    assert run.returncode == 0
+    assert "discover" in run.stdout
+    assert "--largest-component" in farpoint("discover", "--help").stdout
+
+
+def test_version() -> None:
+    assert farpoint("--version").stdout.strip() == f"farpoint {fp.__version__}"
+
+
+def test_table_map_pictures_and_options(tmp_path: Path) -> None:
+    run = farpoint("discover", "four_rooms", "--t", "4", "--out", str(tmp_path / "deep" / "out"))
+    assert (run.returncode, run.stderr) == (0, "")
+    header, row = run.stdout.splitlines()[:2]
+    assert header.split() == ["world", "states", "method", "t", "solver", "options", "time"]
+    assert row.split()[:6] == ["four_rooms", "104", "diffusion", "4", "local", "20"]
+    assert run.stdout.count("*") == 20
+    assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == FILES
+    options = fp.load_options(tmp_path / "deep" / "out" / "options.npz", fp.four_rooms())
+    assert len(options) == 20
+
+
+def test_map_file_and_standard_input_give_the_same(tmp_path: Path) -> None:
+    text = MAZE
+    (tmp_path / "mine.txt").write_text(text)
+    from_file = farpoint("discover", "mine.txt", "--t", "13", cwd=tmp_path)
+    from_input = farpoint("discover", "-", "--t", "13", text=text)
+    assert from_file.returncode == from_input.returncode == 0
+    assert from_file.stdout.splitlines()[2:] == from_input.stdout.splitlines()[2:]
+    assert "14" in from_file.stdout.splitlines()[1]
+
+
+def test_wind_and_formats(tmp_path: Path) -> None:
+    run = farpoint("discover", "four_rooms", "--wind", "0.3333333333", "--out", str(tmp_path), "--formats", "svg,pdf")
+    assert run.returncode == 0, run.stderr
+    assert "spectral, polar" in run.stdout
+    assert {file.suffix for file in tmp_path.iterdir()} == {".npz", ".svg", ".pdf"}
+
+
+def test_random_and_n_options() -> None:
+    assert " random " in farpoint("discover", "maze", "--method", "random", "--n-options", "3").stdout
+    assert farpoint("discover", "maze", "--n-options", "10").stdout.count("*") == 10
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "message"),
+    [
+        (["for_rooms"], None, "got 'for_rooms'. Did you mean four_rooms"),
+        (["-"], "###\n#.#\n##\n", "2 characters in line 3"),
+        (["-"], "", "empty text"),
+        (["-"], "#?#", "got '?'"),
+        (["-"], ".#.", "2 components (sizes 1, 1). Pass largest_component=True"),
+        (["ring", "--t", "0"], None, "t must be a finite number above 0"),
+        (["ring", "--t", "2.5", "--solver", "local"], None, "t must be a whole number"),
+        (["ring", "--n-options", "500"], None, "at most the number of states (192)"),
+        (["ring", "--method", "magic"], None, "method must be one of diffusion"),
+        (["ring", "--formats", "gif"], None, "picture format must be one of"),
+        (["ring", "--wind", "7"], None, "wind must be a number from 0 to 1"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(
+    tmp_path: Path, words: list[str], text: str | None, message: str
+) -> None:
+    run = farpoint("discover", *words, "--out", str(tmp_path / "out"), text=text)
+    assert run.returncode == 2
+    assert len(run.stderr.strip().splitlines()) == 1
+    assert run.stderr.startswith("farpoint: ")
+    assert message in run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_output_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    run = farpoint("discover", "ring", "--out", str(tmp_path / "file" / "out"))
+    assert run.returncode == 2
+    assert "must be one that can be written" in run.stderr
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_unreadable_map(tmp_path: Path) -> None:
+    (tmp_path / "map").write_bytes(b"\xff\xfe\x00#")
+    assert "must be a text map" in farpoint("discover", str(tmp_path / "map")).stderr
+    assert "must be a text map" in farpoint("discover", str(tmp_path)).stderr
+
+
+def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b"
+
+    def fail_halfway() -> None:
+        with results_folder(target) as folder:
+            (folder / "half.png").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_halfway()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_replace_older_ones_and_keep_other_files(tmp_path: Path) -> None:
+    (tmp_path / "score.png").write_text("old")
+    (tmp_path / "notes.txt").write_text("mine")
+    with results_folder(tmp_path) as folder:
+        (folder / "score.png").write_text("new")
+    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"score.png": "new", "notes.txt": "mine"}
+
+
+def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(OutputError, match="output folder"), results_folder(tmp_path / "out"):
+        pass
