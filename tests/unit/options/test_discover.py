@@ -51,9 +51,7 @@ def test_more_options_than_there_are() -> None:
 
 
 def test_unknown_method_names_those_that_exist() -> None:
-    with pytest.raises(
-        UnknownName, match=r"one of diffusion, random; got 'difusion'\. Did you mean diffusion"
-    ):
+    with pytest.raises(UnknownName, match=r"one of diffusion, random; got 'difusion'\. Did you mean diffusion"):
         fp.discover(fp.maze(), "difusion")
 
 
