@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,3 +82,15 @@ def corners(shape: tuple[int, ...]) -> set[int]:
     """The states of a grid whose every coordinate is first or last."""
     cells = itertools.product(*[(0, length - 1) for length in shape])
     return {int(np.ravel_multi_index(cell, shape)) for cell in cells}
+
+
+def plateaus(weights: Matrix, values: Matrix, tolerance: float = 1e-9) -> dict[int, int]:
+    """The number of the connected set of equal values that each state lies on."""
+    graph = nx.from_numpy_array(weights)
+    equal = [
+        (u, v) for u, v in graph.edges if abs(values[u] - values[v]) <= tolerance * max(abs(values[u]), abs(values[v]))
+    ]
+    parts = nx.Graph()
+    parts.add_nodes_from(graph.nodes)
+    parts.add_edges_from(equal)
+    return {state: number for number, part in enumerate(nx.connected_components(parts)) for state in part}

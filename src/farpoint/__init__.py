@@ -41,9 +41,19 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
+    "CoverTime": "measures",
+    "SampledSteps": "measures",
+    "StepsBetweenStates": "measures",
+    "cover_time": "measures",
+    "sample_steps_between_states": "measures",
+    "steps_between_states": "measures",
+    "visitation": "measures",
+    "LearningResult": "agents",
+    "learn": "agents",
 }
 
 if TYPE_CHECKING:
+    from farpoint.agents import LearningResult, learn
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -60,15 +70,29 @@ if TYPE_CHECKING:
         stationary,
     )
     from farpoint.domain import Domain, four_rooms, grid, maze, open_room, random_maze, ring, world
+    from farpoint.measures import (
+        CoverTime,
+        SampledSteps,
+        StepsBetweenStates,
+        cover_time,
+        sample_steps_between_states,
+        steps_between_states,
+        visitation,
+    )
     from farpoint.options import Option, OptionSet, discover, load_options
 
 __all__ = [
+    "CoverTime",
     "Domain",
     "Goals",
+    "LearningResult",
     "Option",
     "OptionSet",
+    "SampledSteps",
     "Scores",
     "Spectrum",
+    "StepsBetweenStates",
+    "cover_time",
     "difficulty",
     "diffusion_distance",
     "diffusion_map",
@@ -77,16 +101,20 @@ __all__ = [
     "four_rooms",
     "grid",
     "lazy_walk",
+    "learn",
     "load_options",
     "maze",
     "normalized_laplacian",
     "open_room",
     "random_maze",
     "ring",
+    "sample_steps_between_states",
     "score",
     "score_bound",
     "spectrum",
     "stationary",
+    "steps_between_states",
+    "visitation",
     "world",
 ]
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+LONGEST_TIME = 1e9
+
 
 class FarpointError(Exception):
     """Any error that Farpoint raises on purpose."""
@@ -88,6 +90,8 @@ def check_time(t: object) -> float:
     """Return the diffusion time ``t`` as a float if it is a finite number above zero."""
     if isinstance(t, bool) or not isinstance(t, Real) or not math.isfinite(t) or t <= 0:
         raise InvalidInput(f"t must be a finite number above 0; got {t!r}. The paper uses 4 and 13.")
+    if float(t) > LONGEST_TIME:
+        raise InvalidInput(f"t must be at most {LONGEST_TIME:g}; got {t!r}. The paper uses 4 and 13.")
     return float(t)
 
 

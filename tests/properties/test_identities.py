@@ -74,6 +74,8 @@ def test_relabelling_the_states_changes_nothing(weights: Weights, t: int, seed: 
     assert len(goals) == len(moved)
     np.testing.assert_allclose(moved.heights, goals.heights, rtol=1e-7, atol=1e-15)
     np.testing.assert_allclose(np.sort(moved.prominences), np.sort(goals.prominences), rtol=1e-6, atol=1e-12)
+    plateau = brute.plateaus(weights, ours)
+    assert {plateau[state] for state in goals} == {plateau[int(order[state])] for state in moved}
 
 
 @given(weights=connected_weights(most=25), t=times)

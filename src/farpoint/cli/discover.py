@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -14,9 +16,12 @@ from rich.text import Text
 from farpoint.cli.output import results_folder
 from farpoint.cli.worlds import read_world
 from farpoint.diffusion import score
-from farpoint.errors import check_word
-from farpoint.options import OptionSet
+from farpoint.errors import FarpointError, InvalidInput, check_word
+from farpoint.options import Option, OptionSet
 from farpoint.options import discover as discover_options
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _PICTURE_FORMATS = ("png", "pdf", "svg")
 _TALLEST_MAP = 60
@@ -24,6 +29,9 @@ _TALLEST_MAP = 60
 _PICTURE_STATES = 1_000_000
 # The route that is drawn is the longest of this many options.
 _ROUTES_TRIED = 32
+_LONGEST_ROUTE = 10_000
+# Below this width the table is a list.
+_NARROW = 70
 # Scores at several t, drawn side by side, are affordable up to here.
 _OVER_T_STATES = 20_000
 
@@ -65,28 +73,47 @@ def run(asked: DiscoverOptions) -> None:
                 min_prominence=asked.min_prominence,
             )
             seconds = time.perf_counter() - began
-        console.print(_table(options, seconds))
-        _print_map(console, options)
+        skipped: dict[str, str] = {}
         if folder is not None:
             with console.status("drawing …"):
                 options.save(folder / "options.npz")
-                n_pictures = _draw(options, folder, formats)
+                skipped = _draw(options, folder, formats)
+                n_pictures = len(list(folder.iterdir())) - 1
+    _print_facts(console, _facts(options, seconds))
+    _print_map(console, options)
     if asked.out:
         console.print(f"options.npz and {n_pictures} pictures in {asked.out}/", highlight=False)
+        for name, why in skipped.items():
+            console.print(f"no picture of the {name}: {why}", highlight=False)
 
 
-def _table(options: OptionSet, seconds: float) -> Table:
-    table = Table(box=None, padding=(0, 2), header_style="bold")
-    for name in ("world", "states", "method", "t", "solver", "options", "time"):
-        table.add_column(name, justify="left" if name in ("world", "method", "solver") else "right")
+def _facts(options: OptionSet, seconds: float) -> dict[str, str]:
     record = options.record
     solver = record.get("solver", "–")
     if record.get("form") == "polar":
         solver += ", polar"
     t = f"{record['t']:g}" if "t" in record else "–"
-    states = f"{options.domain.n_states:,}"
-    table.add_row(options.domain.name, states, options.method, t, solver, str(len(options)), f"{seconds:.3f} s")
-    return table
+    return {
+        "world": options.domain.name,
+        "states": f"{options.domain.n_states:,}",
+        "method": options.method,
+        "t": t,
+        "solver": solver,
+        "options": str(len(options)),
+        "time": f"{seconds:.3f} s",
+    }
+
+
+def _print_facts(console: Console, facts: dict[str, str]) -> None:
+    if console.width < _NARROW:
+        for name, value in facts.items():
+            console.print(f"{name}: {value}", highlight=False)
+        return
+    table = Table(box=None, padding=(0, 2), header_style="bold")
+    for name in facts:
+        table.add_column(name, justify="left" if name in ("world", "method", "solver") else "right")
+    table.add_row(*facts.values())
+    console.print(table)
 
 
 def _print_map(console: Console, options: OptionSet) -> None:
@@ -102,7 +129,8 @@ def _print_map(console: Console, options: OptionSet) -> None:
     console.print(coloured)
 
 
-def _draw(options: OptionSet, folder: Path, formats: list[str]) -> int:
+def _draw(options: OptionSet, folder: Path, formats: list[str]) -> dict[str, str]:
+    """Write the pictures; return why those that this world does not have were left out."""
     from farpoint.report import (
         draw_policy,
         draw_route,
@@ -114,22 +142,45 @@ def _draw(options: OptionSet, folder: Path, formats: list[str]) -> int:
 
     domain = options.domain
     if domain.n_states > _PICTURE_STATES:
-        return 0
+        return {"world": f"it has more than {_PICTURE_STATES:,} states."}
     t = options.record.get("t", 4)
-    scores = score(domain, t, form=options.record.get("form", "auto"))
-    title = f"{domain.name}: $f_{{{t:g}}}(s)$ and {len(options)} {options.method} goals"
-    figures = {
-        "score": draw_score(domain, scores, options.goals, title=title, label=f"$f_{{{t:g}}}(s)$"),
-        "stationary": draw_stationary(domain),
-        "policy": draw_policy(options[0]),
+    form = options.record.get("form", "auto")
+    pictures: dict[str, Callable[[], Figure]] = {
+        "score": lambda: draw_score(
+            domain,
+            score(domain, t, form=form),
+            options.goals,
+            title=f"{domain.name}: $f_{{{t:g}}}(s)$ and {len(options)} {options.method} goals",
+            label=f"$f_{{{t:g}}}(s)$",
+        ),
+        "stationary": lambda: draw_stationary(domain),
+        "score_over_t": lambda: draw_score_over_t(domain, form=form),
     }
-    start = domain.start if domain.start is not None else 0
-    reachable = [option for option in options[:_ROUTES_TRIED] if option.initiation[start]]
-    if reachable:
-        figures["route"] = draw_route(max(reachable, key=lambda option: option.expected_steps[start]), start)
-    if domain.n_states <= _OVER_T_STATES:
-        figures["score_over_t"] = draw_score_over_t(domain)
-    for name, figure in figures.items():
+    if domain.n_states > _OVER_T_STATES:
+        del pictures["score_over_t"]
+    if len(options):
+        pictures["policy"] = lambda: draw_policy(options[0])
+        pictures["route"] = lambda: draw_route(*_longest_route(options))
+    skipped = {}
+    for name, draw in pictures.items():
+        try:
+            figure = draw()
+        except FarpointError as error:
+            skipped[name] = str(error)
+            continue
         for ending in formats:
             save_figure(figure, folder / f"{name}.{ending}")
-    return len(figures) * len(formats)
+    return skipped
+
+
+def _longest_route(options: OptionSet) -> tuple[Option, int]:
+    """Return, of the first few options, the one with the longest way from the start, short enough to be drawn."""
+    start = options.domain.start if options.domain.start is not None else 0
+    lengths = {}
+    for index, option in enumerate(options[:_ROUTES_TRIED]):
+        steps = option.potential[start] if option.goal is not None else 1.0
+        if option.initiation[start] and steps <= _LONGEST_ROUTE:
+            lengths[index] = steps
+    if not lengths:
+        raise InvalidInput(f"some option must lead from state {start} to its goal in {_LONGEST_ROUTE} steps; got none.")
+    return options[max(lengths, key=lambda index: lengths[index])], start

@@ -30,11 +30,22 @@ def results_folder(target: Path) -> Iterator[Path]:
         raise OutputError(f"output folder {target} must be one that can be written; got {error.strerror}.") from error
     try:
         yield scratch
-        for file in sorted(scratch.iterdir()):
-            os.replace(file, target / file.name)
+        _move(scratch, target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         _remove_empty(made)
+
+
+def _move(scratch: Path, target: Path) -> None:
+    files = sorted(scratch.iterdir())
+    for file in files:
+        if (target / file.name).is_dir():
+            raise OutputError(f"{target / file.name} must be a file or free; got a folder.")
+    try:
+        for file in files:
+            os.replace(file, target / file.name)
+    except OSError as error:
+        raise OutputError(f"output folder {target} must be one that can be written; got {error.strerror}.") from error
 
 
 def _remove_empty(folders: list[Path]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from pathlib import Path
 
 from farpoint.domain import CATALOGUE, Domain
-from farpoint.errors import InvalidFile, UnknownName
+from farpoint.errors import InvalidFile, NotConnected, UnknownName
 
 
 def read_world(word: str, wind: float = 0.0, largest_component: bool = False) -> Domain:
@@ -18,12 +19,15 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False) ->
         text, name = sys.stdin.read(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
-    return Domain.from_map(text, wind, largest_component=largest_component, name=name)
+    try:
+        return Domain.from_map(text, wind, largest_component=largest_component, name=name)
+    except NotConnected as error:
+        raise NotConnected(str(error).replace("largest_component=True", "--largest-component")) from error
 
 
 def _read_file(word: str) -> str:
     path = Path(word)
-    if not path.exists():
+    if not os.path.exists(path):
         near = difflib.get_close_matches(word, CATALOGUE, n=3, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownName(f"world must be a map file, - or one of {', '.join(CATALOGUE)}; got {word!r}.{hint}")

@@ -51,11 +51,19 @@ def diffusion_distance(domain: Domain, s: int, t: float = 4, *, norm: str = "pla
     >>> fp.diffusion_distance(fp.grid((4,)), 0, t=1).round(3)
     array([0.   , 0.354, 0.791, 1.   ])
     """
-    s = int(domain.check_states("s", s)[0])
+    s = check_integer("s", s, 0, domain.n_states - 1)
     t = check_time(t)
     check_word("norm", norm, NORMS)
     parts = None if t.is_integer() else spectrum(domain)
-    scale = 1.0 / np.sqrt(stationary(domain))[:, None] if norm == "weighted" else 1.0
+    scale: NDArray[np.float64] | float = 1.0
+    if norm == "weighted":
+        pi = stationary(domain)
+        if not pi.all():
+            raise InvalidInput(
+                f"every state must be visited in the long run for norm='weighted'; got {(pi == 0).sum()} that are not. "
+                "Use norm='plain'."
+            )
+        scale = 1.0 / np.sqrt(pi)[:, None]
     here = walk_columns(domain, t, np.array([s]), parts)
     distances = np.empty(domain.n_states)
     for first in range(0, domain.n_states, _COLUMNS_AT_ONCE):

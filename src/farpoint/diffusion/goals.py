@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.diffusion.walk import check_walkable
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer
 
@@ -110,11 +111,14 @@ def find_goals(
     """
     from farpoint.diffusion.goals_kernels import peaks, plateaus, prominences
 
+    check_walkable(domain)
     values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.shape != (domain.n_states,):
         raise InvalidInput(f"scores must have one entry a state ({domain.n_states}); got shape {values.shape}.")
     if not np.isfinite(values).all():
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
+    if not 0 <= tolerance < 1:
+        raise InvalidInput(f"tolerance must be a number from 0 to 1; got {tolerance!r}.")
     if not min_prominence >= 0:
         raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
     graph = domain.neighbours

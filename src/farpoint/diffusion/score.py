@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.spectrum import DENSE_LIMIT, Spectrum, spectrum
-from farpoint.diffusion.walk import check_walkable, leaving_weight, stationary
+from farpoint.diffusion.walk import check_walkable, entering_weight, leaving_weight, stationary, why_not_polar
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 
@@ -28,7 +28,10 @@ FORMS = ("auto", "polar", "walk")
 # Rough times of one core: an edge update of the local solver, and a dense eigendecomposition per n³.
 _SECONDS_PER_MOVE = 2e-9
 _SECONDS_PER_CUBE = 1e-9
+# Beyond this, on one core, auto rather gives an approximate score with its bound.
+_PATIENCE_SECONDS = 600.0
 _DEFAULT_COMPONENTS = 100
+_ROUNDING = 1e-9
 
 
 class Scores(NDArray[np.float64]):
@@ -70,12 +73,26 @@ class Scores(NDArray[np.float64]):
             setattr(scores, name, value)
         return scores
 
+    def copy(self, order: Any = "C") -> Scores:
+        """Return a copy that carries the record."""
+        return Scores.of(np.array(self, order=order), **vars(self))
+
+    def __deepcopy__(self, memo: Any) -> Scores:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _restored, (np.asarray(self), vars(self))
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)
         return plain[()] if return_scalar else plain
 
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
+
+
+def _restored(values: NDArray[np.float64], record: dict[str, Any]) -> Scores:
+    return Scores.of(values, **record)
 
 
 def score(
@@ -99,7 +116,8 @@ def score(
         ``solver`` and ``reason`` say which and why.
     form : {"auto", "polar", "walk"}
         Only matters in worlds that are not symmetric: Algorithm 2 of the paper, or Proposition 2 on the walk itself.
-        ``"auto"`` takes Algorithm 2 unless ``solver="local"`` is asked for, which follows the walk.
+        ``"auto"`` takes Algorithm 2 where it is defined and does not explode (its ω lie in −1 … 1), unless
+        ``solver="local"`` is asked for, which follows the walk.
     n_components : int, optional
         Components of the truncated solver (default 100, or fewer states if there are fewer).
     decomposition : Spectrum, optional
@@ -138,13 +156,17 @@ def score(
         elif solver != "truncated":
             raise InvalidInput(f"n_components must go with solver='truncated'; got solver={solver!r}.")
     check_walkable(domain)
+    if decomposition is not None:
+        _check_decomposition(domain, decomposition, form)
+    may_fall_back = form == "auto" and solver == "auto" and t.is_integer()
     form, form_reason = _choose_form(domain, form, solver)
     solver, reason = _choose_solver(domain, t, solver, form, decomposition)
     reason = reason + form_reason
     if solver == "local":
         return Scores.of(_local(domain, int(t)), t=t, solver=solver, form=form, reason=reason)
     if solver == "truncated":
-        n_components = n_components or min(_DEFAULT_COMPONENTS, domain.n_states)
+        most = decomposition.n_components if decomposition else domain.n_states
+        n_components = n_components or min(_DEFAULT_COMPONENTS, most)
         parts = decomposition.first(n_components) if decomposition else spectrum(domain, n_components)
     else:
         parts = decomposition if decomposition else spectrum(domain)
@@ -152,18 +174,34 @@ def score(
             raise InvalidInput(
                 f"decomposition must be whole for solver='spectral'; got {parts}. Use solver='truncated'."
             )
+    if np.abs(parts.omega).max() > 1.0 + _ROUNDING:
+        if may_fall_back:
+            reason = f"auto: Algorithm 2 has ω = {parts.omega.min():.3g} here and would explode, so form='walk'"
+            return Scores.of(_local(domain, int(t)), t=t, solver="local", form="walk", reason=reason)
+        raise InvalidInput(
+            f"the eigenvalues ω of Algorithm 2 must lie in −1 … 1; got {parts.omega.min():.3g} in this world, with "
+            "which the score grows without limit. Use form='walk'."
+        )
     values = _spectral(parts, t)
     bound = _truncation_bound(parts, t, values) if solver == "truncated" else None
     return Scores.of(values, t=t, solver=solver, form=form, reason=reason, error_bound=bound)
+
+
+def _check_decomposition(domain: Domain, parts: Spectrum, form: str) -> None:
+    if not np.array_equal(parts.degrees, entering_weight(domain)):
+        raise InvalidInput(f"decomposition must be of this world ({domain.n_states} states); got {parts} of another.")
+    if form == "walk" and not domain.symmetric:
+        raise InvalidInput("form must be 'polar' with a decomposition in a world that is not symmetric; got 'walk'.")
 
 
 def _choose_form(domain: Domain, form: str, solver: str) -> tuple[str, str]:
     if domain.symmetric:
         return ("walk" if form == "auto" else form), ""
     if form == "auto":
-        form = "walk" if solver == "local" else "polar"
+        problem = why_not_polar(domain) if solver == "auto" else ""
+        form = "walk" if solver == "local" or problem else "polar"
         meaning = "Proposition 2 on the walk" if form == "walk" else "Algorithm 2"
-        return form, f"; the world is not symmetric, so {meaning} (form={form!r})"
+        return form, f"; the world is not symmetric, so {meaning} (form={form!r}). {problem}".rstrip()
     if form == "polar" and solver == "local":
         raise InvalidInput("form must be 'walk' with solver='local' in a world that is not symmetric; got 'polar'.")
     if form == "walk" and solver in ("spectral", "truncated"):
@@ -195,7 +233,12 @@ def _choose_solver(domain: Domain, t: float, solver: str, form: str, decompositi
             "truncated",
             f"auto: t is not a whole number and {domain.n_states} states are too many for dense",
         )
-    if domain.n_states > DENSE_LIMIT or local_seconds(domain, int(t)) <= _SECONDS_PER_CUBE * domain.n_states**3:
+    local = local_seconds(domain, int(t))
+    if domain.n_states > DENSE_LIMIT:
+        if local <= _PATIENCE_SECONDS:
+            return "local", f"auto: {domain.n_states} states are too many for a whole decomposition"
+        return "truncated", f"auto: following {t:g} steps would take about {local:.0f} s, a whole decomposition more"
+    if local <= _SECONDS_PER_CUBE * domain.n_states**3:
         return "local", f"auto: following {t:g} steps is cheaper than a whole decomposition"
     return "spectral", f"auto: a whole decomposition is cheaper than following {t:g} steps"
 

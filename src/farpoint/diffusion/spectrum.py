@@ -25,7 +25,7 @@ DENSE_LIMIT = 10_000
 _SMALL = 500
 _MOST_OF_IT = 0.3
 # Shift-invert needs N + shift regular (N has a zero eigenvalue), and a shift no larger than the gaps sought.
-_SHIFT = 1e-5
+_SHIFT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,7 +21,11 @@ from farpoint.errors import InvalidInput, NotConnected, listed
 
 
 def check_walkable(domain: Domain) -> None:
-    """Fail unless the world has at least two states and is in one part."""
+    """Fail unless this is a world, with at least two states, in one part."""
+    if not isinstance(domain, Domain):
+        raise InvalidInput(
+            f"world must be a Domain; got {type(domain).__name__}. Make one with Domain.from_adjacency or from_map."
+        )
     if domain.n_states < 2:
         raise InvalidInput("world must have at least 2 states to have far points; got 1.")
     sizes = domain.component_sizes
@@ -107,15 +111,45 @@ def stationary(domain: Domain) -> NDArray[np.float64]:
 
 
 def _stationary_of_irreducible(walk: csc_array) -> NDArray[np.float64]:
-    # Fix the weight of the first state at 1 and solve (I − W) π = 0 for the others: one row of the singular system
-    # is spare, and what is left is regular because the chain is irreducible.
+    # Fix the weight of one state at 1 and solve (I − W) π = 0 for the others: one row of the singular system is spare,
+    # and what is left is regular because the chain is irreducible.
     n = walk.shape[0]
     if n == 1:
         return np.ones(1)
     system = csc_array(eye_array(n, format="csc") - walk)
-    rest = splu(csc_array(system[1:, 1:])).solve(-system[1:, [0]].toarray().ravel())
-    weights = np.concatenate([[1.0], rest])
+
+    def with_fixed(state: int) -> NDArray[np.float64]:
+        others = np.delete(np.arange(n), state)
+        weights = np.ones(n)
+        weights[others] = splu(csc_array(system[others][:, others])).solve(
+            -system[others][:, [state]].toarray().ravel()
+        )
+        return weights
+
+    # A second time with the most visited state fixed: relative to a rarely visited one the rounding would be large.
+    weights = np.maximum(with_fixed(int(with_fixed(0).argmax())), 0.0)
     return np.asarray(weights / weights.sum())
+
+
+def why_not_polar(domain: Domain) -> str:
+    """Return why Algorithm 2 is not defined on this world, or an empty text where it is.
+
+    It divides by the weight that enters each state, and it leaves out one eigenvalue 0, of which there are as many as
+    there are sets of states that nothing leads into.
+    """
+    if domain.symmetric:
+        return ""
+    entering = entering_weight(domain)
+    if (entering == 0).any():
+        state = int(np.flatnonzero(entering == 0)[0])
+        return f"every state must be entered by some move for Algorithm 2; got none into state {state}."
+    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
+    edges = domain.adjacency.tocoo()
+    entered = np.zeros(n_parts, dtype=bool)
+    entered[part[edges.col[part[edges.row] != part[edges.col]]]] = True
+    if (~entered).sum() > 1:
+        return f"at most one set of states may have no way in for Algorithm 2; got {(~entered).sum()}."
+    return ""
 
 
 def normalized_laplacian(domain: Domain) -> csr_array:
@@ -137,12 +171,9 @@ def normalized_laplacian(domain: Domain) -> csr_array:
            [-1.,  1.]])
     """
     check_walkable(domain)
+    problem = why_not_polar(domain)
+    if problem:
+        raise InvalidInput(f"{problem} Use form='walk', or a world in which every state can be reached again.")
     entering = entering_weight(domain)
-    if (entering == 0).any():
-        state = int(np.flatnonzero(entering == 0)[0])
-        raise InvalidInput(
-            f"every state must be entered by some move; got none into state {state}. Algorithm 2 divides by the "
-            "weight that enters: use form='walk', or a world in which every state can be reached again."
-        )
     scale = diags_array(entering**-0.5)
     return csr_array(eye_array(domain.n_states) - scale @ domain.adjacency.T @ scale)

@@ -150,7 +150,7 @@ def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, seed: int = 0, win
     """
     shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
     wall = check_fraction("wall", wall)
-    floor = np.random.default_rng(seed).random(shape, dtype=np.float32) >= wall
+    floor = np.random.default_rng(check_integer("seed", seed, 0)).random(shape, dtype=np.float32) >= wall
     if not floor.any():
         raise InvalidInput(f"wall must leave some floor; got none with wall={wall:g}. Take a smaller value.")
     return Domain._from_floor(floor, wind, name="random_maze", largest_component=True)

@@ -12,6 +12,9 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.errors import InvalidInput, NotConnected, listed
 
+# Beyond these, sums and quotients of weights leave the range of doubles.
+_LARGEST_SUM = 1e150
+
 
 def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
     """Return the checked weights (from, to) of a graph, and the names of its nodes where it has names."""
@@ -22,7 +25,12 @@ def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
         labels = tuple(graph.nodes)
         if not labels:
             raise InvalidInput("graph must have at least one node; got none.")
-        graph = networkx.to_scipy_sparse_array(graph, nodelist=list(labels), dtype=np.float64)
+        try:
+            graph = networkx.to_scipy_sparse_array(graph, nodelist=list(labels), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"edge weights must be numbers; got {error}.") from error
+    if np.iscomplexobj(graph):
+        raise InvalidInput("adjacency must hold real weights; got complex numbers.")
     if not issparse(graph):
         try:
             graph = np.asarray(graph, dtype=np.float64)
@@ -32,7 +40,8 @@ def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
         raise InvalidInput(f"adjacency must be a square matrix; got shape {graph.shape}.")
     if graph.shape[0] == 0:
         raise InvalidInput("adjacency must have at least one state; got none.")
-    matrix = csr_array(graph, dtype=np.float64, copy=True)
+    # Floats first: repeated entries of small integers or booleans would overflow when they are added.
+    matrix = csr_array(graph.astype(np.float64), copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     for bad, word in ((~np.isfinite(matrix.data), "NaN or infinite"), (matrix.data < 0, "negative")):
@@ -43,6 +52,13 @@ def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
             raise InvalidInput(
                 f"adjacency must hold finite weights of at least 0; got {matrix.data[entry]:g} ({word}) at {where}."
             )
+    with np.errstate(over="ignore"):
+        total = matrix.sum()
+    if matrix.nnz and (not total < _LARGEST_SUM or matrix.data.min() < 1 / _LARGEST_SUM):
+        raise InvalidInput(
+            f"adjacency must hold weights from {1 / _LARGEST_SUM:g} up that sum to less than {_LARGEST_SUM:g}; "
+            f"got {matrix.data.min():g} … {matrix.data.max():g}. Scale them."
+        )
     return matrix, labels
 
 

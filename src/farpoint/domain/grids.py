@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.sparse import coo_array, csr_array
 
+from farpoint.domain.arrays import read_only
 from farpoint.errors import InvalidMap, NotConnected, listed
 
 WALL, FLOOR, START, GOAL = "#", ". ", "S", "G"
@@ -29,6 +30,8 @@ class ParsedMap:
 
 def parse_map(text: str) -> ParsedMap:
     """Return the floor, start and goals of a text map; lines are counted from 1 in errors."""
+    if not isinstance(text, str):
+        raise InvalidMap(f"map must be a text; got {type(text).__name__}.")
     lines = text.splitlines()
     first = 1
     while lines and not lines[0]:
@@ -67,6 +70,8 @@ def parse_map(text: str) -> ParsedMap:
 
 def connected_floor(floor: NDArray[np.bool_], largest_component: bool) -> NDArray[np.bool_]:
     """Return the floor if it is in one part, or its largest part if that is asked for."""
+    if floor.all():
+        return floor
     part, n_parts = ndimage.label(floor)
     if n_parts <= 1:
         return floor
@@ -89,17 +94,19 @@ def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDAr
     n_states = int(floor.sum())
     number = np.full(floor.shape, -1, dtype=np.int32 if floor.size < 2**31 else np.int64)
     number[floor] = np.arange(n_states, dtype=number.dtype)
-    padded = np.pad(number, 1, constant_values=-1)
     n_axes = floor.ndim
 
     next_state = np.empty((n_states, 2 * n_axes), dtype=number.dtype)
     for axis in range(n_axes):
-        for action, shift in ((axis, -1), (2 * n_axes - 1 - axis, +1)):
-            window = tuple(
-                slice(1 + (shift if a == axis else 0), 1 + (shift if a == axis else 0) + floor.shape[a])
-                for a in range(n_axes)
-            )
-            next_state[:, action] = padded[window][floor]
+        all_but_first = (slice(None),) * axis + (slice(1, None),)
+        all_but_last = (slice(None),) * axis + (slice(None, -1),)
+        for action, to, source in (
+            (axis, all_but_first, all_but_last),
+            (2 * n_axes - 1 - axis, all_but_last, all_but_first),
+        ):
+            neighbour = np.full_like(number, -1)
+            neighbour[to] = number[source]
+            next_state[:, action] = neighbour[floor]
 
     open_move = next_state >= 0
     targets = next_state[open_move]
@@ -107,11 +114,9 @@ def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDAr
     choice_ptr = np.concatenate([[0], np.cumsum(open_move.sum(axis=1))])
     actions = np.broadcast_to(np.arange(2 * n_axes, dtype=np.int32), open_move.shape)[open_move]
     if wind == 0.0:
-        transitions = csr_array(
-            (np.ones(n_choices), targets, np.arange(n_choices + 1, dtype=targets.dtype)),
-            shape=(n_choices, n_states),
-        )
-        return transitions, choice_ptr, actions
+        # Read-only, so that the world need not copy them.
+        entries = (read_only(np.ones(n_choices)), read_only(targets), read_only(np.arange(n_choices + 1)))
+        return csr_array(entries, shape=(n_choices, n_states)), choice_ptr, actions
 
     blown_to = np.repeat(next_state[:, -1], np.diff(choice_ptr))
     windy = np.flatnonzero(blown_to >= 0)

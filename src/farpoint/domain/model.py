@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.domain import graphs, grids
+from farpoint.domain.arrays import read_only
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 
 # Weights that differ by less than this, relatively, are the same weight: they come from sums of a few
@@ -78,18 +79,19 @@ class Domain:
     goals: NDArray[np.int64] | None = None
     name: str = "world"
 
-    # ------------------------------------------------------------------ checks
-
     def __post_init__(self) -> None:
-        transitions = csr_array(self.transitions, dtype=np.float64)
+        transitions = _canonical(csr_array(self.transitions, dtype=np.float64))
         n_choices, n_states = transitions.shape
         # Half the memory and one compiled version of every kernel, wherever 32 bits suffice.
         index_type = np.int32 if max(transitions.nnz, n_choices, n_states) < 2**31 else np.int64
-        choice_ptr = np.asarray(self.choice_ptr).astype(index_type, copy=False)
+        choice_ptr = np.asarray(self.choice_ptr)
+        if not np.issubdtype(choice_ptr.dtype, np.integer):
+            raise InvalidInput(f"choice_ptr must be whole numbers; got {choice_ptr.dtype}.")
+        choice_ptr = _owned(choice_ptr).astype(index_type, copy=False)
         _check_structure(transitions, choice_ptr)
 
         def put(name: str, value: Any) -> None:
-            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
         put("transitions", _frozen(transitions, index_type))
         put("choice_ptr", choice_ptr)
@@ -101,10 +103,16 @@ class Domain:
         if self.weights is not None:
             weights = _column("weights", self.weights, n_choices, np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
-                raise InvalidInput("weights must be finite and above 0; drop the choices of weight 0.")
+                raise InvalidInput(
+                    f"weights must be finite and above 0; got {weights.min():g}. Drop choices of weight 0."
+                )
             put("weights", weights)
         if self.positions is not None:
             positions = np.array(self.positions, dtype=np.int32)
+            if not np.array_equal(positions, self.positions):
+                raise InvalidInput(
+                    "positions must be whole numbers, a row and a column; got fractions. Scale them first."
+                )
             if positions.ndim != 2 or len(positions) != n_states:
                 raise InvalidInput(f"positions must have one row a state ({n_states}); got shape {positions.shape}.")
             put("positions", positions)
@@ -116,6 +124,10 @@ class Domain:
             put("start", check_integer("start", self.start, 0, n_states - 1))
         if self.goals is not None:
             put("goals", self.check_states("goals", self.goals))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Made anew on arrival, so that a copy in another process is checked and read-only too.
+        return Domain, tuple(getattr(self, part.name) for part in fields(self))
 
     def check_states(self, what: str, states: ArrayLike) -> NDArray[np.int64]:
         """Return ``states`` as an array of state numbers, each of which exists.
@@ -131,8 +143,6 @@ class Domain:
         if wrong.size:
             raise InvalidInput(f"{what} must lie in 0 … {self.n_states - 1}; got {wrong[0]}.")
         return array.astype(np.int64)
-
-    # ------------------------------------------------------------------ builders
 
     @classmethod
     def from_map(cls, text: str, wind: float = 0.0, *, largest_component: bool = False, name: str = "map") -> Domain:
@@ -192,7 +202,7 @@ class Domain:
 
         start_state = numbers([start]) if start is not None else np.empty(0, dtype=np.int64)
         goal_states = numbers(goals) if goals else np.empty(0, dtype=np.int64)
-        return cls(
+        domain = cls(
             transitions,
             choice_ptr,
             actions=actions,
@@ -201,6 +211,11 @@ class Domain:
             goals=goal_states if goal_states.size else None,
             name=name,
         )
+        # Known from how it was built, so that no one need look.
+        domain.__dict__["component_sizes"] = (domain.n_states,)
+        if wind == 0.0:
+            domain.__dict__["symmetric"] = True
+        return domain
 
     @classmethod
     def from_adjacency(
@@ -250,9 +265,9 @@ class Domain:
             positions = np.asarray(positions)[keep] if positions is not None else None
         n_edges = matrix.nnz
         transitions = csr_array(
-            (np.ones(n_edges), matrix.indices, np.arange(n_edges + 1)), shape=(n_edges, matrix.shape[0])
+            (np.ones(n_edges), read_only(matrix.indices), np.arange(n_edges + 1)), shape=(n_edges, matrix.shape[0])
         )
-        return cls(
+        domain = cls(
             transitions,
             matrix.indptr,
             weights=None if (matrix.data == 1.0).all() else matrix.data,
@@ -260,8 +275,8 @@ class Domain:
             labels=labels,
             name=name,
         )
-
-    # ------------------------------------------------------------------ derived
+        domain.__dict__["component_sizes"] = (domain.n_states,)
+        return domain
 
     @property
     def n_states(self) -> int:
@@ -364,14 +379,13 @@ class Domain:
         >>> fp.open_room(2, 2).choices(1)
         range(2, 4)
         """
+        state = check_integer("state", state, 0, self.n_states - 1)
         return range(int(self.choice_ptr[state]), int(self.choice_ptr[state + 1]))
 
     @property
     def choice_states(self) -> NDArray[np.int64]:
         """The state that each choice belongs to."""
         return np.repeat(np.arange(self.n_states), np.diff(self.choice_ptr))
-
-    # ------------------------------------------------------------------ for people
 
     @property
     def drawable(self) -> bool:
@@ -395,7 +409,7 @@ class Domain:
         #####
         """
         if not self.drawable:
-            raise InvalidInput(f"world must have a row and a column for each state; {self.name} has none.")
+            raise InvalidInput(f"world must have a row and a column for each state; got {self!r} without.")
         assert self.positions is not None
         cells = self.positions - self.positions.min(axis=0) + 1
         canvas = np.full(cells.max(axis=0) + 2, "#", dtype="<U1")
@@ -409,17 +423,25 @@ class Domain:
         return f"Domain({self.name!r}, {self.n_states} states, {self.n_choices} choices, {kind})"
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    # A view, so that the caller's own array stays writable.
-    view = array.view()
-    view.setflags(write=False)
-    return view
+def _owned(array: NDArray[Any]) -> NDArray[Any]:
+    # What cannot be written need not be copied: the builders hand over arrays that they have closed.
+    return array.copy() if array.flags.writeable else array
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """Return the matrix on arrays of its own, each row sorted, without repeated entries or stored zeros."""
+    matrix = csr_array((_owned(matrix.data), _owned(matrix.indices), _owned(matrix.indptr)), shape=matrix.shape)
+    if not matrix.has_canonical_format or not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
 
 
 def _frozen(matrix: csr_array, index_type: Any) -> csr_array:
-    matrix.data = _read_only(matrix.data)
-    matrix.indices = _read_only(matrix.indices.astype(index_type, copy=False))
-    matrix.indptr = _read_only(matrix.indptr.astype(index_type, copy=False))
+    matrix.data = read_only(matrix.data)
+    matrix.indices = read_only(matrix.indices.astype(index_type, copy=False))
+    matrix.indptr = read_only(matrix.indptr.astype(index_type, copy=False))
     return matrix
 
 
@@ -439,9 +461,10 @@ def _check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
             f"choice_ptr must run from 0 to {n_choices} in {n_states + 1} entries; got {choice_ptr.size} entries."
         )
     if (np.diff(choice_ptr) < 0).any():
-        raise InvalidInput("choice_ptr must not fall; got a state with fewer than 0 choices.")
+        state = int(np.flatnonzero(np.diff(choice_ptr) < 0)[0])
+        raise InvalidInput(f"choice_ptr must not fall; got {choice_ptr[state]}, {choice_ptr[state + 1]} at {state}.")
     if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
-        raise InvalidInput("transitions must be probabilities; got a negative or NaN entry.")
+        raise InvalidInput(f"transitions must be probabilities; got {transitions.data.min():g} (negative or NaN).")
     sums = transitions.sum(axis=1)
     if sums.size and np.abs(sums - 1).max() > _ROW_SUM_TOLERANCE:
         wrong = int(np.abs(sums - 1).argmax())

@@ -9,9 +9,11 @@ import numpy as np
 
 from farpoint.diffusion import Goals, Scores, find_goals, score, spectrum
 from farpoint.diffusion.score import local_seconds
+from farpoint.diffusion.walk import check_walkable
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.options.option_set import OptionSet
+from farpoint.options.rivals import cover_options, eigenoptions
 
 DEFAULT_T = 4
 # Up to this size one dense decomposition serves every t, up to this t.
@@ -19,6 +21,7 @@ _DENSE_STATES = 2_000
 _LONGEST_T = 1_000
 # Beyond it, a search for t stops before a single score would take this long.
 _PATIENCE_SECONDS = 1.0
+_VANISHED = 1e-200
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Request:
     solver: str
     form: str
     min_prominence: float
+    include_first: bool
 
 
 def discover(
@@ -43,26 +47,32 @@ def discover(
     solver: str = "auto",
     form: str = "auto",
     min_prominence: float = 0.0,
+    include_first: bool = True,
 ) -> OptionSet:
     """Return options that were found without any reward.
 
     Parameters
     ----------
     domain : Domain
-    method : {"diffusion", "random"}
+    method : {"diffusion", "eigen", "cover", "random", "none"}
         ``"diffusion"``: Algorithm 1 of the paper (Algorithm 2 in worlds that are not symmetric): an option to each
-        local maximum of the score f_t. ``"random"``: an option to each of ``n_options`` states drawn uniformly.
+        local maximum of the score f_t. ``"eigen"``: options that climb eigenvectors of the normalized Laplacian.
+        ``"cover"``: pairs of options between the ends of Fiedler vectors. ``"random"``: an option to each of
+        ``n_options`` states drawn uniformly. ``"none"``: an empty set.
     t : float, optional
-        Diffusion time. Default 4, or, when only ``n_options`` is given, the largest t that has that many local maxima.
+        Diffusion time. Default 4, or, when only ``n_options`` is given, a large t that still has that many local
+        maxima.
     n_options : int, optional
-        How many. Diffusion: of the local maxima, the most prominent ones. Random: default as many as there are
-        diffusion options.
+        How many. Diffusion: of the local maxima, the most prominent ones. The others: default as many as there are
+        diffusion options at ``t``.
     seed : int
         For the methods that draw.
     solver, form : str
         As in `score`.
     min_prominence : float
         As in `find_goals`.
+    include_first : bool
+        Whether eigenoptions begin with ±ψ₁ (the authors' protocol) or with ±ψ₂.
 
     Returns
     -------
@@ -83,12 +93,14 @@ def discover(
     >>> fp.discover(fp.maze(), "random", n_options=3, seed=7).goals
     array([ 91, 101, 137])
     """
+    check_walkable(domain)
     check_word("method", method, METHODS)
+    seed = check_integer("seed", seed, 0)
     if n_options is not None:
         n_options = check_integer("n_options", n_options, 1)
         if n_options > domain.n_states:
             raise InvalidInput(f"n_options must be at most the number of states ({domain.n_states}); got {n_options}.")
-    return METHODS[method](domain, Request(t, n_options, seed, solver, form, min_prominence))
+    return METHODS[method](domain, Request(t, n_options, seed, solver, form, min_prominence, include_first))
 
 
 def _diffusion(domain: Domain, request: Request) -> OptionSet:
@@ -96,6 +108,8 @@ def _diffusion(domain: Domain, request: Request) -> OptionSet:
         scores, goals = _largest_t(domain, request, request.n_options)
     else:
         scores, goals = _goals_at(domain, request, DEFAULT_T if request.t is None else request.t)
+    if len(goals) == 0:
+        raise InvalidInput(f"min_prominence must leave at least one goal; got {request.min_prominence:g}.")
     if request.n_options is not None:
         if request.n_options > len(goals):
             raise InvalidInput(_too_few(request.n_options, len(goals), f"at t = {scores.t:g}"))
@@ -111,15 +125,38 @@ def _diffusion(domain: Domain, request: Request) -> OptionSet:
     return OptionSet(domain, goals.states, "diffusion", record)
 
 
+def _as_many_as_asked(domain: Domain, request: Request) -> int:
+    return len(_diffusion(domain, request)) if request.n_options is None else request.n_options
+
+
+def _eigen(domain: Domain, request: Request) -> OptionSet:
+    n_options = _as_many_as_asked(domain, request)
+    most = 2 * (domain.n_states if request.include_first else domain.n_states - 1)
+    check_integer("n_options", n_options, 1, most)
+    return eigenoptions(domain, n_options, include_first=request.include_first)
+
+
+def _cover(domain: Domain, request: Request) -> OptionSet:
+    return cover_options(domain, _as_many_as_asked(domain, request))
+
+
 def _random(domain: Domain, request: Request) -> OptionSet:
-    n_options = request.n_options
-    if n_options is None:
-        n_options = len(_diffusion(domain, request))
+    n_options = _as_many_as_asked(domain, request)
     goals = np.random.default_rng(request.seed).choice(domain.n_states, size=n_options, replace=False)
     return OptionSet(domain, np.sort(goals), "random", {"seed": request.seed})
 
 
-METHODS: dict[str, Callable[[Domain, Request], OptionSet]] = {"diffusion": _diffusion, "random": _random}
+def _none(domain: Domain, request: Request) -> OptionSet:
+    return OptionSet(domain, np.empty(0, dtype=np.int64), "none")
+
+
+METHODS: dict[str, Callable[[Domain, Request], OptionSet]] = {
+    "diffusion": _diffusion,
+    "eigen": _eigen,
+    "cover": _cover,
+    "random": _random,
+    "none": _none,
+}
 
 
 def _goals_at(domain: Domain, request: Request, t: float) -> tuple[Scores, Goals]:
@@ -135,13 +172,15 @@ def _too_few(asked: int, there: int, where: str) -> str:
 
 
 def _largest_t(domain: Domain, request: Request, n_options: int) -> tuple[Scores, Goals]:
-    """Return score and goals at the largest whole t that has at least ``n_options`` local maxima.
+    """Return score and goals at a large whole t that has at least ``n_options`` local maxima.
 
-    The number of maxima falls with t, though not strictly from one t to the next: the first few are all looked at, then
-    t is doubled while there are enough, then halved in between.
+    The number of maxima falls with t, though not strictly from one t to the next: the first few are all looked at,
+    then t is doubled while there are enough, then halved in between. So the next t has too few, though a still larger
+    one may have enough again.
     """
-    dense = domain.n_states <= _DENSE_STATES and request.solver in ("auto", "spectral") and request.form != "walk"
-    parts = spectrum(domain) if dense else None
+    form = score(domain, DEFAULT_T, request.solver, form=request.form).form
+    dense = domain.n_states <= _DENSE_STATES and request.solver in ("auto", "spectral")
+    parts = spectrum(domain) if (dense and domain.symmetric) or (form == "polar" and not domain.symmetric) else None
 
     def look(t: int) -> tuple[Scores, Goals]:
         if parts is None:
@@ -149,11 +188,15 @@ def _largest_t(domain: Domain, request: Request, n_options: int) -> tuple[Scores
         scores = score(domain, t, "spectral", decomposition=parts)
         return scores, find_goals(domain, scores, min_prominence=request.min_prominence)
 
+    def enough_at(found: tuple[Scores, Goals]) -> bool:
+        # Scores that have all but vanished have maxima of rounding only.
+        return len(found[1]) >= n_options and float(found[0].max()) > _VANISHED
+
     def affordable(t: int) -> bool:
-        return t <= _LONGEST_T and (dense or local_seconds(domain, t) <= _PATIENCE_SECONDS)
+        return parts is not None or local_seconds(domain, t) <= _PATIENCE_SECONDS
 
     found = {t: look(t) for t in range(1, DEFAULT_T + 1)}
-    enough = [t for t, (_, goals) in found.items() if len(goals) >= n_options]
+    enough = [t for t, tried in found.items() if enough_at(tried)]
     if not enough:
         most = max(len(goals) for _, goals in found.values())
         raise InvalidInput(_too_few(n_options, most, f"for any t from 1 to {DEFAULT_T}"))
@@ -161,17 +204,15 @@ def _largest_t(domain: Domain, request: Request, n_options: int) -> tuple[Scores
     if low < DEFAULT_T:
         return found[low]
     best, high = found[low], low
-    while affordable(2 * low):
-        tried = look(2 * low)
-        if len(tried[1]) < n_options:
-            high = 2 * low
+    while low < _LONGEST_T and affordable(further := min(2 * low, _LONGEST_T)):
+        high, tried = further, look(further)
+        if not enough_at(tried):
             break
-        low, best = 2 * low, tried
-        high = low
+        low, best = further, tried
     while high - low > 1:
         middle = (low + high) // 2
         tried = look(middle)
-        if len(tried[1]) >= n_options:
+        if enough_at(tried):
             low, best = middle, tried
         else:
             high = middle

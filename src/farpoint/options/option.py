@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_integer
 from farpoint.options.routes import least_over_choices
 
 
@@ -73,7 +73,7 @@ class Option:
         >>> option.policy(5)       # up, left, right, down: two ways are equally short
         array([0.5, 0.5, 0. , 0. ])
         """
-        state = int(self.domain.check_states("state", state)[0])
+        state = check_integer("state", state, 0, self.domain.n_states - 1)
         values = self._after_choices(state)
         if values.size == 0 or not self._improves(values.min(), self.potential[state]):
             return np.zeros(values.size)
@@ -109,7 +109,7 @@ class Option:
         n_best = np.bincount(owners[best], minlength=self.domain.n_states)
         return np.asarray(best / np.maximum(n_best, 1)[owners])
 
-    def route(self, from_state: int, *, seed: int = 0, max_steps: int | None = None) -> NDArray[np.int64]:
+    def route(self, from_state: int, *, seed: int = 0, max_steps: int = 1_000_000) -> NDArray[np.int64]:
         """Return the states visited when the option is followed from ``from_state``, the first and the last included.
 
         Ties between equally good choices, and the world's own chances, are drawn with ``seed``.
@@ -117,7 +117,7 @@ class Option:
         Raises
         ------
         InvalidInput
-            If the option cannot start in ``from_state``.
+            If the option cannot start in ``from_state``, or has not ended after ``max_steps``.
 
         Examples
         --------
@@ -125,17 +125,19 @@ class Option:
         >>> fp.discover(fp.grid((5,)))[0].route(3)
         array([3, 2, 1, 0])
         """
-        state = int(self.domain.check_states("from_state", from_state)[0])
+        state = check_integer("from_state", from_state, 0, self.domain.n_states - 1)
         if not self.initiation[state]:
             raise InvalidInput(
                 f"from_state must be in the option's initiation set; got {state}. See option.initiation."
             )
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(check_integer("seed", seed, 0))
         visited = [state]
-        while max_steps is None or len(visited) <= max_steps:
+        while True:
             chances = self.policy(state)
             if not chances.any():
                 break
+            if len(visited) > max_steps:
+                raise InvalidInput(f"max_steps must be enough for the option to end; got {max_steps}.")
             choice = self.domain.choice_ptr[state] + rng.choice(chances.size, p=chances)
             state = self._follow(int(choice), rng)
             visited.append(state)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from os import PathLike
 from typing import Any, overload
 
@@ -12,11 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.domain import Domain
+from farpoint.domain.arrays import read_only
+from farpoint.errors import InvalidInput
 from farpoint.options.option import Option
 from farpoint.options.routes import steps_to
 
 # Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
 _CACHE_BYTES = 256 * 2**20
+
+
+def check_same_world(domain: Domain, options: OptionSet | None) -> None:
+    """Fail unless the options belong to the world."""
+    if options is not None and options.domain is not domain and options.domain.fingerprint != domain.fingerprint:
+        raise InvalidInput(f"options must belong to this world; got {options!r} and {domain!r}.")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,10 +37,14 @@ class OptionSet(Sequence[Option]):
     ----------
     domain : Domain
     goals : array of int
-        The state that each option leads to.
+        The state that each option leads to; of an option that climbs a function, the highest state of that function.
     method : str
     record : dict
         How the options were found: t, solver, heights and prominences of the goals, seed, …
+    starts : array of int, optional
+        Of options that start in one state only, that state. Default: every state from which the goal can be reached.
+    climbs : array of float, shape (n_options, n_states), optional
+        What each option climbs, for options that end at any local maximum instead of a goal.
 
     Examples
     --------
@@ -48,16 +60,36 @@ class OptionSet(Sequence[Option]):
     goals: NDArray[np.int64]
     method: str
     record: dict[str, Any] = field(default_factory=dict)
+    starts: NDArray[np.int64] | None = None
+    climbs: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        goals = self.domain.check_states("goals", self.goals)
-        goals.setflags(write=False)
-        object.__setattr__(self, "goals", goals)
+        object.__setattr__(self, "goals", self._read_only_states("goals", self.goals))
+        if self.starts is not None:
+            object.__setattr__(self, "starts", self._read_only_states("starts", self.starts))
+        if self.climbs is not None:
+            climbs = np.asarray(self.climbs, dtype=np.float64)
+            if climbs.shape != (len(self), self.domain.n_states):
+                raise InvalidInput(f"climbs must be of shape {(len(self), self.domain.n_states)}; got {climbs.shape}.")
+            object.__setattr__(self, "climbs", climbs)
+
+    @cached_property
+    def _potential(self) -> Callable[[int], NDArray[np.float64]]:
         room = int(np.clip(_CACHE_BYTES // (8 * self.domain.n_states), 2, 256))
-        object.__setattr__(self, "_potential", lru_cache(maxsize=room)(partial(steps_to, self.domain)))
+        return lru_cache(maxsize=room)(lambda goal: read_only(steps_to(self.domain, goal)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OptionSet, tuple(getattr(self, part.name) for part in fields(self))
+
+    def _read_only_states(self, what: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        checked = self.domain.check_states(what, states)
+        if checked.size != len(self):
+            raise InvalidInput(f"{what} must have one state an option ({len(self)}); got {checked.size}.")
+        checked.setflags(write=False)
+        return checked
 
     def __len__(self) -> int:
-        return int(self.goals.size)
+        return int(np.size(self.goals))
 
     @overload
     def __getitem__(self, index: int) -> Option: ...
@@ -68,9 +100,16 @@ class OptionSet(Sequence[Option]):
             record = {
                 name: value[index] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
             }
-            return OptionSet(self.domain, self.goals[index], self.method, record)
+            starts = None if self.starts is None else self.starts[index]
+            climbs = None if self.climbs is None else self.climbs[index]
+            return OptionSet(self.domain, self.goals[index], self.method, record, starts, climbs)
+        if self.climbs is not None:
+            return Option(self.domain, -self.climbs[index])
         goal = int(self.goals[index])
-        return Option(self.domain, self._potential(goal), goal)  # type: ignore[attr-defined]
+        potential = self._potential(goal)
+        if self.starts is None:
+            return Option(self.domain, potential, goal)
+        return Option(self.domain, potential, goal, np.arange(self.domain.n_states) == self.starts[index])
 
     def __iter__(self) -> Iterator[Option]:
         return (self[index] for index in range(len(self)))

@@ -15,6 +15,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 from farpoint.domain import Domain
+from farpoint.errors import InvalidInput
 
 # An improvement smaller than this, relatively, is rounding of the linear solver.
 _IMPROVEMENT = 1e-10
@@ -55,15 +56,24 @@ def _expected_steps(domain: Domain, goal: int) -> NDArray[np.float64]:
     solved = np.flatnonzero(inside & (np.arange(domain.n_states) != goal))
     if solved.size == 0:
         return steps
-    # Begin with the policy that goes down the levels: it reaches the goal with certainty, so each evaluation below is
-    # a regular system, and policy iteration keeps it so.
-    entry_levels = levels[domain.transitions.indices]
-    lowest = np.minimum.reduceat(entry_levels, domain.transitions.indptr[:-1])
-    policy = _first_best(domain, np.where(allowed, lowest, np.inf))
+    # Begin with the policy that most probably goes down the levels: it reaches the goal with certainty, so each
+    # evaluation below is a regular system, and policy iteration keeps it so. (Any chance of going down would do in
+    # exact arithmetic, but hoping for rare gusts makes expectations that grow exponentially, and a system that is
+    # singular to rounding.)
+    matrix = domain.transitions
+    lower = levels[matrix.indices] < np.repeat(levels[domain.choice_states], np.diff(matrix.indptr))
+    chance_of_lower = np.add.reduceat(np.where(lower, matrix.data, 0.0), matrix.indptr[:-1])
+    policy = _first_best(domain, np.where(allowed, -chance_of_lower, np.inf))
     while True:
         moves = csr_array(domain.transitions[policy[solved]])
         system = csc_array(eye_array(solved.size, format="csc") - moves[:, solved])
-        steps[solved] = splu(system).solve(np.ones(solved.size))
+        try:
+            steps[solved] = splu(system).solve(np.ones(solved.size))
+        except RuntimeError as error:
+            raise InvalidInput(
+                f"goal must be within reach in a number of steps that fits a double; got state {goal}, which the "
+                f"chances of {domain.name} make nearly unreachable."
+            ) from error
         values = np.where(allowed, 1.0 + domain.transitions @ np.where(inside, steps, 0.0), np.inf)
         best = _first_best(domain, values)
         gain = steps[solved] - values[best[solved]]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import tempfile
+import secrets
 import zipfile
 import zlib
 from os import PathLike
@@ -19,6 +20,18 @@ from farpoint.options.option_set import OptionSet
 
 FORMAT = "farpoint-options"
 VERSION = 1
+_OPTIONAL = ("starts", "climbs")
+# What numpy and zipfile raise on bytes that are no archive, or no longer one.
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    AttributeError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def save_options(options: OptionSet, path: str | PathLike[str]) -> None:
@@ -34,27 +47,23 @@ def save_options(options: OptionSet, path: str | PathLike[str]) -> None:
         "fingerprint": options.domain.fingerprint,
         "record": {name: value for name, value in options.record.items() if name not in arrays},
     }
-    content: dict[str, Any] = {"header": np.array(json.dumps(header)), "goals": options.goals}
+    content: dict[str, Any] = {"goals": options.goals}
+    content |= {name: value for name in _OPTIONAL if (value := getattr(options, name)) is not None}
     content |= {f"record.{name}": value for name, value in arrays.items()}
+    header["arrays"] = {name: _digest(value) for name, value in content.items()}
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        handle, part = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise OutputError(f"{target} must be in a folder that can be written; got {error.strerror}.") from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **content)
-        Path(part).chmod(0o666 & ~_umask())
+        with part.open("xb") as file:
+            np.savez(file, header=np.array(json.dumps(header)), **content)
         os.replace(part, target)
     except OSError as error:
         raise OutputError(f"{target} must be a file that can be written; got {error.strerror}.") from error
     finally:
-        Path(part).unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _digest(array: Any) -> str:
+    return hashlib.blake2b(np.ascontiguousarray(array).tobytes(), digest_size=8).hexdigest()
 
 
 def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
@@ -87,10 +96,12 @@ def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
             f"{path} must hold options of this world ({domain.name}, {domain.n_states} states); got options of "
             f"{header.get('world')} ({header.get('n_states')} states). Load them with the world they were found in."
         )
+    if header.get("arrays") != {name: _digest(array) for name, array in arrays.items()}:
+        raise InvalidFile(f"{path} must hold the options whole; it is damaged (arrays are missing or changed).")
     try:
         record = dict(header["record"])
         record |= {name.removeprefix("record."): array for name, array in arrays.items() if name.startswith("record.")}
-        return OptionSet(domain, arrays["goals"], str(header["method"]), record)
+        return OptionSet(domain, arrays["goals"], str(header["method"]), record, *map(arrays.get, _OPTIONAL))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFile(f"{path} must hold the options whole; it is damaged ({error}).") from error
 
@@ -103,9 +114,9 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         if not isinstance(header, dict):
             raise ValueError("its header is not a table")
     except FileNotFoundError as error:
-        raise InvalidFile(f"{path} must be a file; there is none.") from error
+        raise InvalidFile(f"{path} must be a file of Farpoint options; got no file of that name.") from error
     except KeyError as error:
         raise InvalidFile(f"{path} must be a file of Farpoint options; got another kind of .npz.") from error
-    except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _UNREADABLE as error:
         raise InvalidFile(f"{path} must be a whole .npz file of Farpoint options; it is damaged or foreign.") from error
     return header, arrays

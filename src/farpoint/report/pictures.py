@@ -28,6 +28,8 @@ GOAL = "#d55e00"
 START = "#009e73"
 ROUTE = "#d55e00"
 _INCHES = 4.2
+# Up to this size one dense decomposition serves every t.
+_DENSE_STATES = 2_000
 
 
 def draw_score(
@@ -114,7 +116,7 @@ def draw_policy(option: Option) -> Figure:
     return figure
 
 
-def draw_score_over_t(domain: Domain, times: Sequence[float] = (1, 4, 13, 100)) -> Figure:
+def draw_score_over_t(domain: Domain, times: Sequence[float] = (1, 4, 13, 100), *, form: str = "auto") -> Figure:
     """Return a row of heat maps, the score at each diffusion time, with its goals marked and counted.
 
     Examples
@@ -126,14 +128,14 @@ def draw_score_over_t(domain: Domain, times: Sequence[float] = (1, 4, 13, 100)) 
     width, height = _size(domain)
     figure = Figure(figsize=(width * 0.8 * len(times), height * 0.8 + 0.4), layout="constrained")
     panels = np.atleast_1d(np.asarray(figure.subplots(1, len(times))))
-    parts = spectrum(domain) if domain.n_states <= 2_000 else None
+    parts = spectrum(domain) if domain.symmetric and domain.n_states <= _DENSE_STATES else None
     for axes, t in zip(panels, times, strict=True):
-        scores = score(domain, t, decomposition=parts)
+        scores = score(domain, t, form=form, decomposition=parts)
         goals = find_goals(domain, scores)
         image = heat_map(axes, domain, scores)
         mark(axes, domain, goals, size=5)
         axes.set_title(f"$t = {t:g}$: {len(goals)} goals", fontsize=10)
-        figure.colorbar(image, ax=axes, fraction=0.046, pad=0.03, format="%.2g")
+        figure.colorbar(image, ax=axes, label=f"$f_{{{t:g}}}(s)$", fraction=0.046, pad=0.03, format="%.2g")
     figure.suptitle(f"{domain.name}: the score $f_t(s)$ over t", fontsize=11)
     return figure
 
@@ -150,9 +152,9 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     'ring.svg'
     """
     target = Path(path)
-    check_word("picture format", target.suffix.lstrip("."), FORMATS)
+    ending = check_word("picture format", target.suffix.lstrip(".").lower(), FORMATS)
     # No date and a fixed salt: the same picture gives the same file.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(target.suffix.lstrip("."), {})
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     import matplotlib as mpl
 
     try:
@@ -163,9 +165,6 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     return target
 
 
-# ---------------------------------------------------------------------- parts of a picture
-
-
 def heat_map(axes: Axes, domain: Domain, values: ArrayLike, *, plain: bool = False) -> ScalarMappable:
     """Draw one number a state into ``axes``, with walls dark and a rim of wall around; ``plain`` leaves floor white."""
     rows, columns = _positions(domain).T
@@ -173,9 +172,13 @@ def heat_map(axes: Axes, domain: Domain, values: ArrayLike, *, plain: bool = Fal
     canvas = np.full((rows.max() - top + 2, columns.max() - left + 2), np.nan)
     canvas[rows - top, columns - left] = np.asarray(values, dtype=np.float64)
     extent = (left - 0.5, left + canvas.shape[1] - 0.5, top + canvas.shape[0] - 0.5, top - 0.5)
+    floor = np.where(np.isnan(canvas), np.nan, 0.0)
+    floor[rows - top, columns - left] = 0.0
     axes.set_facecolor(WALL)
-    colours = "binary" if plain else COLOURS
-    image = axes.imshow(canvas, cmap=colours, extent=extent, interpolation="nearest", aspect="equal")
+    # Floor first, so that a state without a number is seen as floor and not as wall.
+    image = axes.imshow(floor, cmap="binary", vmin=0, vmax=1, extent=extent, interpolation="nearest", aspect="equal")
+    if not plain:
+        image = axes.imshow(canvas, cmap=COLOURS, extent=extent, interpolation="nearest", aspect="equal")
     axes.set_xticks([])
     axes.set_yticks([])
     return image
@@ -205,8 +208,8 @@ def _draw_arrows(axes: Axes, option: Option) -> None:
     chances = option.choice_probabilities()
     owners = domain.choice_states
     taken = np.flatnonzero((chances > 0) & option.initiation[owners])
-    # In a stochastic world the arrow points where the choice leads most probably.
-    targets = np.array([_likeliest(domain, int(choice)) for choice in taken], dtype=np.int64)
+    # Of the states that a choice may lead to, the arrow points to the one that it is taken for.
+    targets = np.array([_aim(option, int(choice)) for choice in taken], dtype=np.int64)
     origins = owners[taken]
     step = cells[targets] - cells[origins]
     axes.quiver(
@@ -225,14 +228,15 @@ def _draw_arrows(axes: Axes, option: Option) -> None:
     )
 
 
-def _likeliest(domain: Domain, choice: int) -> int:
-    entries = slice(domain.transitions.indptr[choice], domain.transitions.indptr[choice + 1])
-    return int(domain.transitions.indices[entries][domain.transitions.data[entries].argmax()])
+def _aim(option: Option, choice: int) -> int:
+    matrix = option.domain.transitions
+    targets = matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]
+    return int(targets[option.potential[targets].argmin()])
 
 
 def _positions(domain: Domain) -> NDArray[np.int32]:
     if not domain.drawable:
-        raise InvalidInput(f"world must have a row and a column for each state to be drawn; {domain.name} has none.")
+        raise InvalidInput(f"world must have a row and a column for each state to be drawn; got {domain!r} without.")
     assert domain.positions is not None
     return domain.positions
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -75,13 +76,20 @@ def test_random_and_n_options() -> None:
         (["-"], "###\n#.#\n##\n", "2 characters in line 3"),
         (["-"], "", "empty text"),
         (["-"], "#?#", "got '?'"),
-        (["-"], ".#.", "2 components (sizes 1, 1). Pass largest_component=True"),
+        (["-"], ".#.", "2 components (sizes 1, 1). Pass --largest-component"),
         (["ring", "--t", "0"], None, "t must be a finite number above 0"),
         (["ring", "--t", "2.5", "--solver", "local"], None, "t must be a whole number"),
         (["ring", "--n-options", "500"], None, "at most the number of states (192)"),
         (["ring", "--method", "magic"], None, "method must be one of diffusion"),
         (["ring", "--formats", "gif"], None, "picture format must be one of"),
         (["ring", "--wind", "7"], None, "wind must be a number from 0 to 1"),
+        (["ring", "--t", "nan"], None, "t must be a finite number"),
+        (["ring", "--t", "1e300"], None, "t must be at most 1e+09"),
+        (["ring", "--t", "abc"], None, "--t"),
+        (["ring", "--min-prominence", "100"], None, "min_prominence must leave at least one goal"),
+        (["ring", "--method", "random", "--seed", "-1"], None, "seed must be at least 0"),
+        (["a" * 300], None, "world must be a map file"),
+        (["-"], "###\n###", "walls only"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(
@@ -134,3 +142,51 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(OutputError, match="output folder"), results_folder(tmp_path / "out"):
         pass
+
+
+def test_a_folder_in_place_of_a_picture_is_refused_before_anything_is_moved(tmp_path: Path) -> None:
+    (tmp_path / "score.png").mkdir()
+    run = farpoint("discover", "ring", "--out", str(tmp_path))
+    assert run.returncode == 2
+    assert "must be a file or free" in run.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["score.png"]
+
+
+def test_a_reader_that_leaves_early_does_not_stop_the_work(tmp_path: Path) -> None:
+    command = f"{sys.executable} -c 'from farpoint.cli import main; main()' discover ring --out {tmp_path} | head -1"
+    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert run.stderr == ""
+    assert {file.name for file in tmp_path.iterdir()} == FILES
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    script = (
+        "import farpoint.cli.discover as d, time, sys\n"
+        "from farpoint.cli import main\n"
+        "d._draw = lambda *_: (print('ready', file=sys.stderr, flush=True), time.sleep(60))\n"
+        f"sys.argv = ['farpoint', 'discover', 'ring', '--out', {str(tmp_path / 'out')!r}]\n"
+        "main()"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    with process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"ready\n"
+        process.send_signal(number)
+        assert process.wait(30) == code
+        rest = process.stderr.read()
+    assert list(tmp_path.iterdir()) == []
+    assert b"Traceback" not in rest
+
+
+def test_narrow_terminals_get_a_list() -> None:
+    command = [sys.executable, "-c", "from farpoint.cli import main; main()", "discover", "ring"]
+    env = os.environ | {"COLUMNS": "40", "NO_COLOR": "1"}
+    lines = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout.splitlines()
+    assert lines[:2] == ["world: ring", "states: 192"]
+
+
+def test_a_world_without_a_way_back_still_gets_what_it_has(tmp_path: Path) -> None:
+    run = farpoint("discover", "-", "--wind", "1", "--out", str(tmp_path), text=".\n.\n.")
+    assert run.returncode == 0, run.stderr
+    assert "options.npz" in {file.name for file in tmp_path.iterdir()}

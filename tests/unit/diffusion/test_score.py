@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -100,8 +103,9 @@ def test_worlds_that_have_no_score() -> None:
     apart = fp.Domain(fp.grid((2,)).transitions, np.array([0, 2, 2]))
     assert fp.score(apart, form="walk").shape == (2,)
     blown = fp.Domain.from_map(".\n.\n.", wind=1.0)
-    with pytest.raises(InvalidInput, match=r"none into state 0\. Algorithm 2 divides"):
-        fp.score(blown)
+    with pytest.raises(InvalidInput, match=r"for Algorithm 2; got none into state 0\. Use form='walk'"):
+        fp.score(blown, form="polar")
+    assert fp.score(blown).form == "walk"
 
 
 def test_disconnected_constructor_is_refused_by_the_score() -> None:
@@ -143,3 +147,57 @@ def test_prominence_by_hand() -> None:
     assert goals.prominences.tolist() == [4.5, 3.0, 1.0]
     assert fp.find_goals(world, [5.0, 1.0, 4.0, 2.0, 3.0, 2.5, 0.5], min_prominence=2).states.tolist() == [0, 2]
     assert np.asarray(goals.most_prominent(2)).tolist() == [0, 2]
+
+
+def two_sources() -> fp.Domain:
+    # Nothing leads into {0, 1} nor into {2, 3}, so N has two eigenvalues 0 and Algorithm 2 leaves out one of them.
+    edges = [(0, 1), (1, 0), (1, 4), (2, 3), (3, 2), (3, 4), (4, 5), (5, 6), (6, 4), (5, 4)]
+    return fp.Domain.from_adjacency(nx.DiGraph(edges))
+
+
+def test_auto_takes_the_walk_where_algorithm_2_is_not_defined() -> None:
+    scores = fp.score(two_sources())
+    assert scores.form == "walk"
+    assert "got 2" in scores.reason
+    with pytest.raises(InvalidInput, match="at most one set of states may have no way in"):
+        fp.score(two_sources(), form="polar")
+
+
+def test_auto_takes_the_walk_where_algorithm_2_explodes() -> None:
+    edges = [(0, i) for i in range(1, 51)] + [(1, 0)] + [(i, 1) for i in range(2, 51)]
+    world = fp.Domain.from_adjacency(nx.DiGraph(edges))
+    scores = fp.score(world, 100)
+    assert scores.form == "walk"
+    assert "would explode" in scores.reason
+    assert 0 <= scores.max() < 2
+    with pytest.raises(InvalidInput, match=r"must lie in −1 … 1; got -2\.57"):
+        fp.score(world, form="polar")
+
+
+def test_decompositions_are_checked() -> None:
+    world, windy = fp.ring(), fp.four_rooms(wind=0.2)
+    with pytest.raises(InvalidInput, match=r"decomposition must be of this world \(192 states\)"):
+        fp.score(world, decomposition=fp.spectrum(fp.maze()))
+    with pytest.raises(InvalidInput, match="form must be 'polar' with a decomposition"):
+        fp.score(windy, form="walk", decomposition=fp.spectrum(windy))
+    assert fp.score(world, decomposition=fp.spectrum(world, 10)).solver == "truncated"
+
+
+def test_auto_gives_a_bound_where_nothing_exact_is_affordable() -> None:
+    from farpoint.diffusion.score import _choose_solver
+
+    solver, reason = _choose_solver(fp.random_maze(130, 130), 5000.0, "auto", "walk", None)
+    assert solver == "truncated"
+    assert "would take" in reason
+
+
+def test_scores_keep_their_record_when_copied() -> None:
+    scores = fp.score(fp.ring(), 4)
+    for same in (scores.copy(), copy.deepcopy(scores), pickle.loads(pickle.dumps(scores))):
+        assert (same.t, same.solver, same.reason) == (scores.t, scores.solver, scores.reason)
+        np.testing.assert_array_equal(same, scores)
+
+
+def test_what_is_no_world() -> None:
+    with pytest.raises(InvalidInput, match="world must be a Domain; got ndarray"):
+        fp.score(np.eye(3))  # type: ignore[arg-type]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -63,6 +65,20 @@ def test_map_in_parts() -> None:
     assert fp.Domain.from_map(text, largest_component=True).n_states == 5
 
 
+def test_a_map_is_a_text() -> None:
+    with pytest.raises(InvalidMap, match="must be a text; got bytes"):
+        fp.Domain.from_map(b"...")  # type: ignore[arg-type]
+
+
+def test_positions_and_row_groups_are_whole_numbers() -> None:
+    with pytest.raises(InvalidInput, match="positions must be whole numbers"):
+        fp.Domain.from_adjacency(PATH, positions=[[0, 0.2], [0, 0.7], [0, 0.9]])
+    with pytest.raises(InvalidInput, match="choice_ptr must be whole numbers"):
+        fp.Domain(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1.5, 2]))
+    with pytest.raises(InvalidInput, match="state must be at least 0"):
+        fp.ring().choices(-1)
+
+
 @pytest.mark.parametrize("wind", [-0.1, 1.5, float("nan"), "strong", True])
 def test_bad_wind(wind: object) -> None:
     with pytest.raises(InvalidInput, match="wind must be a number from 0 to 1"):
@@ -106,6 +122,10 @@ def test_networkx_directed() -> None:
         ([[0, 1], [np.nan, 0]], r"NaN or infinite\) at \[1, 0\]"),
         ([[0, np.inf], [1, 0]], "infinite"),
         ("words", "matrix of numbers; got str"),
+        (1j * PATH, "real weights; got complex"),
+        (1e160 * PATH, "Scale them"),
+        (1e-160 * PATH, "Scale them"),
+        (nx.Graph([(0, 1, {"weight": "x"})]), "edge weights must be numbers"),
         (nx.Graph(), "at least one node"),
     ],
 )
@@ -138,15 +158,41 @@ def test_constructor_checks_what_it_is_given() -> None:
 
 
 def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> None:
-    mine = np.array([0, 1, 1])
+    mine = np.array([0, 1, 1], dtype=np.int32)
     matrix = sparse.csr_array([[0.5, 0.5]])
     world = fp.Domain(matrix, mine)
-    with pytest.raises(ValueError, match="read-only"):
-        world.transitions.data[0] = 1.0
-    mine[1] = 1
-    matrix.data[0] = 0.5
+    for copy in (world, pickle.loads(pickle.dumps(world))):
+        with pytest.raises(ValueError, match="read-only"):
+            copy.transitions.data[0] = 1.0
+    mine[1] = 0
+    matrix.data[:] = [1.0, 0.0]
+    assert world.choice_ptr.tolist() == [0, 1, 1]
+    assert world.transitions.toarray().tolist() == [[0.5, 0.5]]
     with pytest.raises(AttributeError):
         world.name = "other"  # type: ignore[misc]
+
+
+def test_stored_zeros_and_repeated_entries_are_tidied() -> None:
+    untidy = sparse.csr_array(([0.5, 0.5, 0.0, 1.0, 0.5, 0.5], [1, 0, 2, 1, 2, 2], [0, 3, 4, 6]), shape=(3, 3))
+    tidy = sparse.csr_array([[0.5, 0.5, 0.0], [0, 1.0, 0], [0, 0, 1.0]])
+    worlds = [fp.Domain(matrix, np.arange(4)) for matrix in (untidy, tidy)]
+    assert worlds[0].fingerprint == worlds[1].fingerprint
+    assert worlds[0].transitions.nnz == 4
+
+
+def test_small_integers_and_booleans_do_not_overflow() -> None:
+    rows, columns = [0, 0, 1, 1], [1, 1, 0, 0]
+    bytes_ = sparse.coo_array((np.array([200, 100, 200, 100], dtype=np.uint8), (rows, columns)), shape=(2, 2))
+    assert fp.Domain.from_adjacency(bytes_).adjacency.toarray()[0, 1] == 300
+    flags = sparse.coo_array((np.ones(4, dtype=bool), (rows, columns)), shape=(2, 2))
+    assert fp.Domain.from_adjacency(flags).adjacency.toarray()[0, 1] == 2
+
+
+def test_multigraph_edges_add_up() -> None:
+    graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
+    np.testing.assert_array_equal(
+        fp.Domain.from_adjacency(graph).adjacency.toarray(), [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    )
 
 
 def test_self_loops_are_dropped_unless_asked_for() -> None:
@@ -184,7 +230,16 @@ def test_random_maze_is_the_largest_part_and_the_same_for_the_same_seed() -> Non
     assert world.fingerprint != fp.random_maze(60, 80, wall=0.35, seed=6).fingerprint
 
 
-@pytest.mark.parametrize("call", ["random_maze(5, 5, wall=1)", "random_maze(0, 5)", "grid(())", "grid((2, 0))"])
+@pytest.mark.slow
+def test_ten_million_cells() -> None:
+    world = fp.random_maze(3163, 3163)
+    assert 7_400_000 < world.n_states < 7_500_000
+    assert world.adjacency.nnz == world.n_choices
+
+
+@pytest.mark.parametrize(
+    "call", ["random_maze(5, 5, seed=-1)", "random_maze(5, 5, wall=1)", "random_maze(0, 5)", "grid(())", "grid((2, 0))"]
+)
 def test_bad_catalogue_arguments(call: str) -> None:
     with pytest.raises(InvalidInput):
         eval(f"fp.{call}", {"fp": fp})

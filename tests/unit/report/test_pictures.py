@@ -29,12 +29,13 @@ def test_heat_map_shows_the_numbers_where_the_states_are() -> None:
     world = fp.four_rooms()
     scores = np.asarray(fp.score(world))
     axes = report.draw_score(world, scores, fp.find_goals(world, scores)).axes[0]
-    image = axes.images[0]
+    floor, image = axes.images
     shown = np.asarray(image.get_array().filled(np.nan))  # type: ignore[union-attr]
     assert shown.shape == (13, 13)
     assert world.positions is not None
     np.testing.assert_array_equal(shown[world.positions[:, 0], world.positions[:, 1]], scores)
     assert np.isnan(shown).sum() == 13 * 13 - 104
+    assert np.isfinite(np.asarray(floor.get_array().filled(np.nan))).sum() == 104  # type: ignore[union-attr]
     assert axes.get_aspect() == 1.0
     assert tuple(image.get_extent()) == (-0.5, 12.5, 12.5, -0.5)
     assert len(axes.lines[0].get_xdata()) == 20  # type: ignore[arg-type]

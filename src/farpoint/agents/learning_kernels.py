@@ -1,0 +1,123 @@
+"""Compiled Q-learning with options: one trial (one run towards one goal) a call.
+
+``q`` holds one number a choice, in the world's own order of choices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.options.simulation_kernels import (
+    PRIMITIVE,
+    Stream,
+    below,
+    move,
+    option_choice,
+    random_choice,
+    random_decision,
+)
+from farpoint.options.tables import OptionTable, WorldTable
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def best_choice(world: WorldTable, q: NDArray[np.float64], state: int) -> Any:
+    """Return the first choice of highest value in a state, that value, and how many choices have it."""
+    first = world.choice_ptr[state]
+    best = first
+    highest = q[first]
+    count = 1
+    for choice in range(first + 1, world.choice_ptr[state + 1]):
+        if q[choice] > highest:
+            best = choice
+            highest = q[choice]
+            count = 1
+        elif q[choice] == highest:
+            count += 1
+    return best, highest, count
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def greedy_choice(world: WorldTable, q: NDArray[np.float64], state: int, stream: Stream) -> int:
+    """Return a choice of highest value, uniformly among equals."""
+    best, highest, count = best_choice(world, q, state)
+    if count > 1:
+        skip = below(stream, count)
+        choice = best
+        while skip > 0:
+            choice += 1
+            if q[choice] == highest:
+                skip -= 1
+        best = choice
+    return best  # type: ignore[no-any-return]
+
+
+@numba.njit(cache=True, nogil=True)
+def steps_of_greedy_policy(
+    world: WorldTable, q: NDArray[np.float64], start: int, goal: int, max_steps: int, stream: Stream
+) -> int:
+    """Return the steps in which the greedy policy reaches the goal, one more than ``max_steps`` if it does not."""
+    state = start
+    for step in range(1, max_steps + 1):
+        state = move(world, greedy_choice(world, q, state, stream), stream)
+        if state == goal:
+            return step
+    return max_steps + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def paper_trial(
+    world: WorldTable,
+    options: OptionTable,
+    start: int,
+    goal: int,
+    episodes: int,
+    max_steps: int,
+    alpha: float,
+    gamma: float,
+    decision_cost: int,
+    seed: int,
+    curve: NDArray[np.float64],
+    visits: NDArray[np.int64],
+) -> None:
+    """Learn towards one goal by the paper's protocol; fill ``curve`` (steps after each episode), add to ``visits``."""
+    stream = np.full(1, seed, dtype=np.uint64)
+    q = np.zeros(world.next_ptr.size - 1)
+    q[world.choice_ptr[goal] : world.choice_ptr[goal + 1]] = 1.0
+    for episode in range(episodes):
+        state = start
+        option = PRIMITIVE
+        used = 0
+        while used < max_steps:
+            at_random = False
+            if option == PRIMITIVE:
+                choice, _, count = best_choice(world, q, state)
+                if count > 1:
+                    option = random_decision(options, state, stream)
+                    if option == PRIMITIVE:
+                        choice = random_choice(world, state, stream)
+                        at_random = True
+                    else:
+                        used += decision_cost
+            if option != PRIMITIVE:
+                choice = option_choice(world, options, option, state, stream)
+                if choice < 0:
+                    if state != options.goals[option]:
+                        used += decision_cost
+                    option = PRIMITIVE
+                    continue
+            after = move(world, choice, stream)
+            _, value, _ = best_choice(world, q, after)
+            reward = 1.0 if state == goal else 0.0
+            # Q(s, a) ← (1 − α) Q(s, a) + α (R(s) + γ max Q(s′, ·))
+            q[choice] = (1.0 - alpha) * q[choice] + alpha * (reward + gamma * value)
+            state = after
+            visits[state] += 1
+            used += 1
+            # As in the published loop, only a random primitive move into the goal ends the episode.
+            if at_random and state == goal:
+                break
+        curve[episode] = steps_of_greedy_policy(world, q, start, goal, max_steps, stream)

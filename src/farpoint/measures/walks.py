@@ -1,0 +1,182 @@
+"""Measures by simulation: the same steps between states, cover time, visitation counts.
+
+Every walk has a random stream of its own, drawn from the seed and the walk's number, so that results do not depend on
+how many workers there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+
+from farpoint.domain import Domain
+from farpoint.errors import InvalidInput, check_integer
+from farpoint.measures.steps import check_crossable
+from farpoint.options import OptionSet
+from farpoint.options.option_set import check_same_world
+from farpoint.options.tables import option_table, streams, world_table
+
+
+@dataclass(frozen=True, eq=False)
+class SampledSteps:
+    """Steps to each target by simulation: the mean over starts, and its standard error over runs.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> sampled = fp.sample_steps_between_states(fp.grid((4,)), None, runs=50, seed=1)
+    >>> sampled.per_goal.shape, sampled.standard_error.shape
+    ((4,), (4,))
+    """
+
+    per_goal: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    targets: NDArray[np.int64]
+
+
+def sample_steps_between_states(
+    domain: Domain,
+    options: OptionSet | None = None,
+    *,
+    targets: ArrayLike | None = None,
+    runs: int = 30,
+    seed: int = 0,
+    n_jobs: int = -1,
+) -> SampledSteps:
+    """Return the quantity of `steps_between_states` by simulation, ``runs`` walks from every state to each target.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.grid((5,))
+    >>> exact = fp.steps_between_states(world, None)
+    >>> sampled = fp.sample_steps_between_states(world, None, runs=400, seed=2)
+    >>> bool((abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all())
+    True
+    """
+    from farpoint.measures.walk_kernels import sampled_steps
+
+    check_crossable(domain)
+    check_same_world(domain, options)
+    runs = check_integer("runs", runs, 2)
+    chosen = np.arange(domain.n_states) if targets is None else domain.check_states("targets", targets)
+    world, table = world_table(domain), option_table(domain, options)
+    samples = np.array(
+        Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(sampled_steps)(world, table, int(target), runs, stream)
+            for target, stream in zip(chosen, streams(seed, chosen.size), strict=True)
+        )
+    )
+    return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(runs), chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class CoverTime:
+    """Steps until every state has been visited: the mean of the sampled walks and its 95 % bootstrap interval.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> cover = fp.cover_time(fp.grid((4,)), None, runs=50)
+    >>> cover.low <= cover.mean <= cover.high
+    True
+    """
+
+    mean: float
+    low: float
+    high: float
+    walks: NDArray[np.int64]
+
+
+def cover_time(
+    domain: Domain,
+    options: OptionSet | None = None,
+    *,
+    start: int | None = None,
+    runs: int = 100,
+    seed: int = 0,
+    most_steps: int = 10_000_000,
+    n_jobs: int = -1,
+) -> CoverTime:
+    """Return the expected number of steps in which an agent that acts at random visits every state.
+
+    Parameters
+    ----------
+    domain, options
+        As in `steps_between_states`.
+    start : int, optional
+        Default: the world's start, or state 0.
+    runs, seed : int
+        Number of sampled walks, and their seed.
+    most_steps : int
+        A walk that needs more is an error: options can make a state nearly unreachable.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.four_rooms()
+    >>> alone, helped = fp.cover_time(world), fp.cover_time(world, fp.discover(world))
+    >>> helped.high < alone.low
+    True
+    """
+    from scipy.stats import bootstrap
+
+    from farpoint.measures.walk_kernels import cover_steps
+
+    check_crossable(domain)
+    check_same_world(domain, options)
+    runs = check_integer("runs", runs, 2)
+    begin = check_start(domain, start)
+    world, table = world_table(domain), option_table(domain, options)
+    walks = np.array(
+        Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(cover_steps)(world, table, begin, most_steps, stream) for stream in streams(seed, runs)
+        )
+    )
+    if (walks < 0).any():
+        raise InvalidInput(
+            f"most_steps must be enough to visit every state; got {most_steps}, and {(walks < 0).sum()} of {runs} "
+            "walks did not end."
+        )
+    interval = bootstrap((walks,), np.mean, rng=np.random.default_rng(seed)).confidence_interval
+    return CoverTime(float(walks.mean()), float(interval.low), float(interval.high), walks)
+
+
+def visitation(
+    domain: Domain,
+    options: OptionSet | None = None,
+    *,
+    start: int | None = None,
+    steps: int = 1_000,
+    runs: int = 100,
+    seed: int = 0,
+    n_jobs: int = -1,
+) -> NDArray[np.float64]:
+    """Return how often an agent that acts at random visits each state in ``steps`` steps, averaged over runs.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.visitation(fp.grid((5,)), None, start=0, steps=40, runs=10).sum() == 40
+    np.True_
+    """
+    from farpoint.measures.walk_kernels import visit_counts
+
+    check_same_world(domain, options)
+    begin = check_start(domain, start)
+    world, table = world_table(domain), option_table(domain, options)
+    counts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(visit_counts)(world, table, begin, check_integer("steps", steps, 1), stream)
+        for stream in streams(seed, check_integer("runs", runs, 1))
+    )
+    return np.asarray(np.mean(counts, axis=0))
+
+
+def check_start(domain: Domain, start: int | None) -> int:
+    """Return the state to start in: the one given, or the world's own, or the first."""
+    if start is None:
+        return domain.start if domain.start is not None else 0
+    return int(domain.check_states("start", start)[0])

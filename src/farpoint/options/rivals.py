@@ -1,0 +1,64 @@
+"""The methods that diffusion options are compared with: eigenoptions, cover options."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from farpoint.diffusion import spectrum
+from farpoint.domain import Domain
+from farpoint.options.option_set import OptionSet
+
+
+def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) -> OptionSet:
+    """Return the options that climb ∓ψ₁, ∓ψ₂, … and end where no neighbour is higher (Machado et al., 2017).
+
+    ψ are the eigenvectors of the normalized Laplacian; in worlds that are not symmetric, those of its polar factor.
+    ``include_first`` keeps ±ψ₁, as the authors of the paper do. Inside a repeated eigenvalue the vectors, and so the
+    options, are one choice of many.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> eigenoptions(fp.four_rooms(), 4)
+    OptionSet(4 eigen options on four_rooms)
+    """
+    # The sign of an eigenvector is arbitrary, but of an odd number of options the last has no partner, so it matters
+    # which comes first. With −ψ first (ψ has its largest entry positive) the published steps on 4Rooms at t = 13 and
+    # Maze at t = 4 come out; with ψ first they are off by up to a quarter.
+    skipped = 0 if include_first else 1
+    n_vectors = (n_options + 1) // 2
+    psi = spectrum(domain, n_vectors + skipped).psi[:, skipped:]
+    climbs = np.stack([-psi, psi], axis=2).reshape(domain.n_states, -1).T[:n_options]
+    record = {"include_first": include_first}
+    return OptionSet(domain, climbs.argmax(axis=1), "eigen", record, climbs=np.ascontiguousarray(climbs))
+
+
+def cover_options(domain: Domain, n_options: int) -> OptionSet:
+    """Return pairs of options between the two states that the Fiedler vector sets farthest apart (Jinnai et al., 2019).
+
+    After each pair its edge is added to the graph and the Fiedler vector taken anew. Each option starts only in the
+    state at its other end. With an odd number the last pair has one option.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> options = cover_options(fp.grid((6,)), 2)
+    >>> options.starts, options.goals     # ψ is largest next to the ends, whose degree is small
+    (array([4, 1]), array([1, 4]))
+    """
+    weights = domain.adjacency.copy()
+    ends: list[tuple[int, int]] = []
+    while len(ends) < n_options:
+        fiedler = _fiedler_vector(weights)
+        low, high = int(fiedler.argmin()), int(fiedler.argmax())
+        ends += [(low, high), (high, low)]
+        edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=weights.shape)
+        weights = csr_array(weights + edge)
+    starts, goals = np.array(ends[:n_options]).T
+    return OptionSet(domain, goals, "cover", starts=starts)
+
+
+def _fiedler_vector(weights: csr_array) -> NDArray[np.float64]:
+    return np.asarray(spectrum(Domain.from_adjacency(weights), 2).psi[:, 1])
