@@ -82,3 +82,16 @@ def discover(
             formats=formats,
         )
     )
+
+
+@app.command()
+def paper(
+    only: Annotated[str | None, typer.Option(help="Only these sections, comma-separated: fig1, table1, …")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Far fewer runs, for a first look.")] = False,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core. The numbers do not depend on it.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its numbers (CSV) and results (npz).")] = Path("out"),
+) -> None:
+    """Reproduce the paper: every table and figure on one page. Continues where it was stopped."""
+    from farpoint.cli.paper import run
+
+    run(only, quick, jobs, out)

@@ -1,0 +1,75 @@
+"""Learning curves and other line drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+
+# Okabe and Ito's colours, which people with any colour vision tell apart.
+METHOD_COLOURS = {
+    "diffusion": "#0072b2",
+    "eigen": "#d55e00",
+    "cover": "#cc79a7",
+    "random": "#009e73",
+    "none": "#7f7f7f",
+}
+METHOD_LINES = {"diffusion": "-", "eigen": "--", "cover": "-.", "random": ":", "none": (0, (3, 1, 1, 1))}
+
+
+def learning_curves(
+    axes: Axes,
+    curves: Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]],
+    labels: Mapping[str, str],
+    *,
+    legend: bool = True,
+) -> None:
+    """Draw steps to the goal over episodes: for each method the mean as a line and its spread as a band."""
+    for method, (mean, spread) in curves.items():
+        episodes = np.arange(1, mean.size + 1)
+        colour = METHOD_COLOURS[method]
+        axes.fill_between(episodes, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
+        axes.plot(episodes, mean, color=colour, linestyle=METHOD_LINES[method], linewidth=1.6, label=labels[method])
+    axes.set_xlabel("episode")
+    axes.set_ylabel("steps to goal")
+    axes.set_ylim(0, 108)
+    axes.set_xlim(1, None)
+    tidy(axes)
+    if legend:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def tidy(axes: Axes) -> None:
+    """Take away the frame's upper and right side."""
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def draw_bars(values: Mapping[str, float], labels: Mapping[str, str], title: str) -> Figure:
+    """Return one bar a method, with its number written on it.
+
+    Examples
+    --------
+    >>> figure = draw_bars({"diffusion": 3.0, "none": 9.0}, {"diffusion": "diffusion", "none": "none"}, "steps")
+    """
+    figure = Figure(figsize=(5, 0.5 * len(values) + 1), layout="constrained")
+    axes = figure.subplots()
+    bars(axes, values, labels)
+    axes.set_title(title, fontsize=11)
+    return figure
+
+
+def bars(axes: Axes, values: Mapping[str, float], labels: Mapping[str, str], errors: ArrayLike | None = None) -> None:
+    """Draw one horizontal bar a method, best on top as given, with its number at its end."""
+    methods = list(values)
+    heights = [values[method] for method in methods]
+    places = np.arange(len(methods))
+    axes.barh(places, heights, color=[METHOD_COLOURS[method] for method in methods], xerr=errors, height=0.65)
+    for place, height in zip(places, heights, strict=True):
+        axes.text(height, float(place), f" {height:,.0f}", va="center", fontsize=8)
+    axes.set_yticks(places, [labels[method] for method in methods])
+    axes.invert_yaxis()
+    axes.margins(x=0.18)
+    tidy(axes)
