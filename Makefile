@@ -5,11 +5,7 @@ INSTALLED := .venv/.installed
 .PHONY: paper test lint bench clean
 
 paper: $(INSTALLED)
-	@for world in ring maze four_rooms; do \
-	  for t in 4 13; do \
-	    .venv/bin/farpoint discover $$world --t $$t --out $(OUT)/$$world-t$$t || exit $$?; \
-	  done; \
-	done
+	.venv/bin/farpoint paper --out $(OUT)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 -q
@@ -21,6 +17,7 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	.venv/bin/python benchmarks/score.py
+	.venv/bin/python benchmarks/learning.py
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

@@ -50,7 +50,7 @@ def discover(
         float | None, typer.Option("--t", help="Diffusion time; larger gives fewer options.  [default: 4]")
     ] = None,
     n_options: Annotated[int | None, typer.Option(help="Ask for this many; t is then chosen, unless given.")] = None,
-    method: Annotated[str, typer.Option(help="diffusion or random.")] = "diffusion",
+    method: Annotated[str, typer.Option(help="diffusion, eigen, cover, random or none.")] = "diffusion",
     solver: Annotated[str, typer.Option(help="auto, spectral, local or truncated.")] = "auto",
     form: Annotated[str, typer.Option(help="auto, polar or walk; for worlds with wind.")] = "auto",
     min_prominence: Annotated[float, typer.Option(help="Leave out goals less prominent than this.")] = 0.0,
@@ -95,3 +95,39 @@ def paper(
     from farpoint.cli.paper import run
 
     run(only, quick, jobs, out)
+
+
+@app.command()
+def compare(
+    world: World,
+    methods: Annotated[str, typer.Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none",
+    t: Annotated[float | None, typer.Option("--t", help="Diffusion time.  [default: 4]")] = None,
+    n_options: Annotated[int | None, typer.Option(help="As many of each method.")] = None,
+    wind: Annotated[float, typer.Option(help="Probability of being blown down.")] = 0.0,
+    runs: Annotated[int, typer.Option(help="Learning runs for each goal.")] = 30,
+    episodes: Annotated[int, typer.Option(help="Episodes a run.")] = 400,
+    max_steps: Annotated[int, typer.Option(help="Steps an episode.")] = 100,
+    seed: Annotated[int, typer.Option(help="For everything that is drawn.")] = 0,
+    largest_component: Annotated[
+        bool, typer.Option("--largest-component", help="Keep the largest part of a map that falls into several.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the figure and the table (CSV).")] = None,
+) -> None:
+    """Compare option-discovery methods on WORLD: steps between states, cover time, learning."""
+    from farpoint.cli.compare import CompareOptions, run
+
+    run(
+        CompareOptions(
+            world=world,
+            methods=methods,
+            t=t,
+            n_options=n_options,
+            wind=wind,
+            runs=runs,
+            episodes=episodes,
+            max_steps=max_steps,
+            seed=seed,
+            largest_component=largest_component,
+            out=out,
+        )
+    )

@@ -175,12 +175,14 @@ def _draw(options: OptionSet, folder: Path, formats: list[str]) -> dict[str, str
 
 def _longest_route(options: OptionSet) -> tuple[Option, int]:
     """Return, of the first few options, the one with the longest way from the start, short enough to be drawn."""
-    start = options.domain.start if options.domain.start is not None else 0
+    begin = options.domain.start if options.domain.start is not None else 0
     lengths = {}
     for index, option in enumerate(options[:_ROUTES_TRIED]):
+        start = begin if option.initiation[begin] else int(option.initiation.argmax())
         steps = option.potential[start] if option.goal is not None else 1.0
         if option.initiation[start] and steps <= _LONGEST_ROUTE:
-            lengths[index] = steps
+            lengths[index, start] = steps
     if not lengths:
-        raise InvalidInput(f"some option must lead from state {start} to its goal in {_LONGEST_ROUTE} steps; got none.")
-    return options[max(lengths, key=lambda index: lengths[index])], start
+        raise InvalidInput(f"some option must reach its end within {_LONGEST_ROUTE} steps; got none that does.")
+    index, start = max(lengths, key=lambda key: lengths[key])
+    return options[index], start

@@ -81,7 +81,7 @@ def _steps_rows(
                         "method": METHOD_TITLES[method],
                         first: round(typical(results, world, t, method, first), 1),
                         f"{first}, paper": there[0] if there else "–",
-                        second: round(typical(results, world, t, method, second), 1),
+                        second: round(typical(results, world, t, method, second.lower()), 1),
                         f"{second}, paper": there[1] if there else "–",
                     }
                     table.append(row)
@@ -203,8 +203,8 @@ def _corner_rows(wind: float) -> Callable[[Results], list[Row]]:
             table.append(
                 {
                     "method": METHOD_TITLES[method],
-                    "interquartile mean of runs [95 %]": str(interquartile_mean(means)),
-                    "standard deviation over runs": round(float(means.std(ddof=1)), 1),
+                    "interquartile mean [95 %]": str(interquartile_mean(means)),
+                    "std over runs": round(float(means.std(ddof=1)), 1),
                     "at the end": round(float(ends.mean()), 1),
                     "runs that never learn": f"{100 * float((ends > 100).mean()):.0f} %",
                 }
@@ -260,7 +260,7 @@ def _algorithm_row(results: Results, world: str, method: str, algorithm: str, pa
 TABLES: dict[str, Callable[[Results], list[Row]]] = {
     "fig1": _figure_1_rows,
     "fig2": _learning_rows(4),
-    "table1": _steps_rows("median", "iqr", PRINTED_MEDIAN),
+    "table1": _steps_rows("median", "IQR", PRINTED_MEDIAN),
     "fig3": _windy_rows,
     "difficulty": _difficulty_rows,
     "propositions": _propositions_rows,

@@ -35,7 +35,7 @@ def learning_curves(
         axes.plot(episodes, mean, color=colour, linestyle=METHOD_LINES[method], linewidth=1.6, label=labels[method])
     axes.set_xlabel("episode")
     axes.set_ylabel("steps to goal")
-    axes.set_ylim(0, 108)
+    axes.set_ylim(0, 1.07 * max(float(mean.max()) for mean, _ in curves.values()))
     axes.set_xlim(1, None)
     tidy(axes)
     if legend:

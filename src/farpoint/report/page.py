@@ -34,13 +34,20 @@ figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem; }
 table { border-collapse: collapse; font-size: .88rem; margin: .8rem 0; min-width: 60%; }
 th, td { padding: .32rem .7rem; text-align: left; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { background: var(--tint); }
-td.number { text-align: right; font-variant-numeric: tabular-nums; }
+.number { text-align: right; font-variant-numeric: tabular-nums; }
 table.claims td { white-space: normal; min-width: 6.8rem; vertical-align: top; }
 .holds { color: #00704f; font-weight: 600; }
 .part { color: #a35200; font-weight: 600; }
 .fails { color: #b00020; font-weight: 600; }
 footer { margin-top: 3rem; color: var(--soft); font-size: .88rem; border-top: 1px solid var(--line); }
-@media (max-width: 40rem) { nav ol { columns: 1; } h1 { font-size: 1.5rem; } }
+@media (max-width: 40rem) {
+  nav ol { columns: 1; }
+  h1 { font-size: 1.5rem; }
+  table.claims thead { display: none; }
+  table.claims tr { display: block; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  table.claims td { display: block; border: 0; padding: .1rem 0; }
+  table.claims td:nth-child(1) { font-weight: 600; }
+}
 """
 _CLASS = {"holds": "holds", "holds in part": "part", "does not hold": "fails"}
 
@@ -97,15 +104,17 @@ class Page:
 
 def table_html(rows: Sequence[Row]) -> str:
     """Return rows as a table that scrolls sideways on a narrow screen."""
-    head = "".join(f"<th>{_text(name)}</th>" for name in rows[0])
+    # A column with a number in it is set right, its gaps and its head too.
+    numeric = {name for row in rows for name, value in row.items() if isinstance(value, (int, float))}
+
+    def cell(tag: str, name: str, text: str) -> str:
+        return f"<{tag} class='number'>{text}</{tag}>" if name in numeric else f"<{tag}>{text}</{tag}>"
+
+    head = "".join(cell("th", name, _text(name)) for name in rows[0])
     lines = []
     for row in rows:
-        cells = []
-        for value in row.values():
-            number = isinstance(value, (int, float))
-            shown = f"{value:,}" if number else _text(str(value))
-            cells.append(f"<td class='number'>{shown}</td>" if number else f"<td>{shown}</td>")
-        lines.append(f"<tr>{''.join(cells)}</tr>")
+        shown = {name: f"{value:,}" if isinstance(value, (int, float)) else _text(value) for name, value in row.items()}
+        lines.append(f"<tr>{''.join(cell('td', name, text) for name, text in shown.items())}</tr>")
     return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 

@@ -71,7 +71,7 @@ def _figure_2(t: int) -> Callable[[Results], list[tuple[str, Figure]]]:
             row[0].set_title(f"{TITLES[world]}: start and goals", fontsize=10)
             parts = {method: learn_part(world, method, results.scale, t=t) for method in METHODS}
             _visits(row[1:4], domain, results, parts)
-            learning_curves(row[4], _curves(results, parts), METHOD_TITLES)
+            learning_curves(row[4], _curves(results, parts), METHOD_TITLES, legend=world == "ring")
         return [
             (
                 "Start (green) and goals (orange); visits while learning, the most visited state as 1; steps to the "
@@ -184,7 +184,8 @@ def _eigen_number(results: Results) -> list[tuple[str, Figure]]:
         axes.plot(ours.mean(axis=(0, 1)), color=METHOD_COLOURS["diffusion"], linewidth=2.6, label="diffusion options")
         axes.set(xlabel="episode", ylabel="steps to goal", ylim=(0, 108), title=TITLES[world])
         tidy(axes)
-        axes.legend(frameon=False, fontsize=8)
+        if world == "ring":
+            axes.legend(frameon=False, fontsize=8)
     return [("Learning with diffusion options (bold) and with 10 to 50 eigenoptions.", figure)]
 
 
@@ -211,16 +212,14 @@ def _random(wind: float) -> Callable[[Results], list[tuple[str, Figure]]]:
     def draw(results: Results) -> list[tuple[str, Figure]]:
         parts = {m: corner_part(m, results.scale, wind) for m in ("diffusion", "eigen", "random")}
         curves = _curves(results, parts)
-        figure = Figure(figsize=(7.6, 4.4), layout="constrained")
-        axes = figure.subplots()
+        figure = Figure(figsize=(10.5, 4.0), layout="constrained")
+        left, right = figure.subplots(1, 2, width_ratios=[1.7, 1])
         first = {method: (mean[:100], spread[:100]) for method, (mean, spread) in curves.items()}
-        learning_curves(axes, first, METHOD_TITLES, legend=False)
-        axes.legend(frameon=False, fontsize=9, loc="lower left")
-        inset = axes.inset_axes((0.6, 0.55, 0.38, 0.42))
-        learning_curves(inset, curves, METHOD_TITLES, legend=False)
-        inset.tick_params(labelsize=7)
-        inset.set(xlabel="", ylabel="")
-        inset.set_title("all episodes", fontsize=8)
+        learning_curves(left, first, METHOD_TITLES, legend=False)
+        left.legend(frameon=False, fontsize=9, loc="lower left")
+        left.set_title("the first 100 episodes", fontsize=10)
+        learning_curves(right, curves, METHOD_TITLES, legend=False)
+        right.set_title("all episodes", fontsize=10)
         return [("From the bottom left to the top right corner; the band is the standard deviation over runs.", figure)]
 
     return draw

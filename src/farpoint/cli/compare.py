@@ -1,0 +1,181 @@
+"""``farpoint compare``: the same measures for every method on one world, as a table and a figure."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from farpoint.agents import LearningResult, learn
+from farpoint.cli.output import results_folder
+from farpoint.cli.worlds import read_world
+from farpoint.domain import Domain
+from farpoint.errors import InvalidInput, check_word
+from farpoint.experiments.paper import METHOD_TITLES
+from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
+from farpoint.measures.statistics import mean_of_runs
+from farpoint.options import METHODS, discover
+
+# Beyond this the exact table takes minutes: measure on sampled targets instead.
+_ALL_TARGETS = 600
+_SAMPLED_TARGETS = 60
+_GOALS = 10
+_LONGEST_COVER = 1_000_000
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was measured of one method."""
+
+    n_options: int
+    steps: StepsBetweenStates
+    cover: CoverTime | None
+    learning: LearningResult
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What the command line asked for."""
+
+    world: str
+    methods: str
+    t: float | None
+    n_options: int | None
+    wind: float
+    runs: int
+    episodes: int
+    max_steps: int
+    seed: int
+    largest_component: bool
+    out: Path | None
+
+
+def run(asked: CompareOptions) -> None:
+    """Carry out the command."""
+    console = Console()
+    methods = [check_word("method", word.strip(), METHODS) for word in asked.methods.split(",")]
+    domain = read_world(asked.world, asked.wind, asked.largest_component)
+    with results_folder(asked.out) if asked.out else nullcontext() as folder:
+        compared = {}
+        with console.status("comparing …") as status:
+            start, goals = _task(domain, asked.seed)
+            targets = _targets(domain, asked.seed)
+            for method in methods:
+                status.update(f"measuring {METHOD_TITLES[method]} …")
+                compared[method] = _measure(domain, method, asked, start, goals, targets)
+            if folder is not None:
+                status.update("drawing …")
+                _draw(domain, compared, folder)
+    _print(console, domain, compared, targets)
+    if asked.out:
+        console.print(f"comparison.png and comparison.csv in {asked.out}/", highlight=False)
+
+
+def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
+    """Return where learning starts and which goals it learns: the world's own, or state 0 and a few random states."""
+    if domain.n_states < 2:
+        raise InvalidInput("world must have at least 2 states to be compared on; got 1.")
+    start = domain.start if domain.start is not None else 0
+    if domain.goals is not None:
+        return start, domain.goals
+    others = np.delete(np.arange(domain.n_states), start)
+    rng = np.random.default_rng(seed)
+    return start, np.sort(rng.choice(others, size=min(_GOALS, others.size), replace=False))
+
+
+def _targets(domain: Domain, seed: int) -> NDArray[np.int64]:
+    if domain.n_states <= _ALL_TARGETS:
+        return np.arange(domain.n_states)
+    return np.sort(np.random.default_rng(seed).choice(domain.n_states, size=_SAMPLED_TARGETS, replace=False))
+
+
+def _measure(
+    domain: Domain, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64], targets: NDArray[np.int64]
+) -> Compared:
+    options = discover(domain, method, t=asked.t, n_options=asked.n_options, seed=asked.seed)
+    try:
+        cover = cover_time(domain, options, start=start, seed=asked.seed, most_steps=_LONGEST_COVER, runs=50)
+    except InvalidInput:  # some state is nearly out of reach: that is what the table shows
+        cover = None
+    return Compared(
+        len(options),
+        steps_between_states(domain, options, targets=targets),
+        cover,
+        learn(
+            domain,
+            options,
+            start=start,
+            goals=goals,
+            runs=asked.runs,
+            episodes=asked.episodes,
+            max_steps=asked.max_steps,
+            seed=asked.seed,
+        ),
+    )
+
+
+def _rows(compared: dict[str, Compared]) -> list[dict[str, str]]:
+    rows = []
+    for method, found in compared.items():
+        cover = found.cover
+        rows.append(
+            {
+                "method": METHOD_TITLES[method],
+                "options": str(found.n_options),
+                "steps, median": _short(found.steps.median),
+                "IQR": _short(found.steps.iqr),
+                "mean": _short(found.steps.mean),
+                "cover time [95 %]": _interval(cover) if cover else f"> {_LONGEST_COVER:,}",
+                "learning [95 %]": str(mean_of_runs(found.learning.run_means)),
+            }
+        )
+    return rows
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number < 1e7 else f"{number:.1e}"
+
+
+def _interval(cover: CoverTime) -> str:
+    return f"{cover.mean:,.0f} [{cover.low:,.0f}, {cover.high:,.0f}]"
+
+
+def _print(console: Console, domain: Domain, compared: dict[str, Compared], targets: NDArray[np.int64]) -> None:
+    rows = _rows(compared)
+    table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        table.add_row(*row.values())
+    console.print(table)
+    over = "all states" if targets.size == domain.n_states else f"{targets.size} sampled targets"
+    console.print(
+        f"steps: exact expected steps from a state to another, over {over} · cover time: steps to visit every state · "
+        "learning: mean steps to the goal over all episodes",
+        highlight=False,
+        style="dim",
+    )
+
+
+def _draw(domain: Domain, compared: dict[str, Compared], folder: Path) -> None:
+    import csv
+
+    from farpoint.report import save_figure
+    from farpoint.report.comparison import draw_comparison
+
+    figure = draw_comparison(
+        domain.name,
+        {method: found.steps.per_goal for method, found in compared.items()},
+        {method: (found.learning.curve, found.learning.spread) for method, found in compared.items()},
+    )
+    save_figure(figure, folder / "comparison.png")
+    rows = _rows(compared)
+    with (folder / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
