@@ -16,8 +16,8 @@ lint: $(INSTALLED)
 	.venv/bin/mypy
 
 bench: $(INSTALLED)
-	.venv/bin/python benchmarks/score.py
-	.venv/bin/python benchmarks/learning.py
+	.venv/bin/python -m benchmarks.score
+	.venv/bin/python -m benchmarks.learning
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

@@ -17,7 +17,7 @@ WORLDS: dict[str, Callable[[], fp.Domain]] = {
     "maze": fp.maze,
     "ring": fp.ring,
     "open_room": fp.open_room,
-    "random_maze": lambda: fp.world("random_maze"),
+    "random_maze": lambda: fp.random_maze(12, 20),
     "grid_3d": lambda: fp.grid((4, 5, 6)),
     "windy": lambda: fp.four_rooms(wind=1 / 3),
     "tree": lambda: fp.Domain.from_adjacency(nx.balanced_tree(2, 5)),

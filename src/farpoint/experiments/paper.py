@@ -243,6 +243,12 @@ EXPERIMENTS = (
         lambda scale: [components_part(world, t) for world in WORLDS for t in TIMES],
     ),
     Experiment(
+        "rivals",
+        "Beyond the paper: learning with every method",
+        "ours",
+        lambda scale: [learn_part(world, method, scale) for world in WORLDS for method in STEP_METHODS],
+    ),
+    Experiment(
         "algorithms",
         "Beyond the paper: SMDP and intra-option learning",
         "ours",

@@ -90,11 +90,11 @@ def _steps_rows(
     return rows
 
 
-def _learning_rows(t: int) -> Callable[[Results], list[Row]]:
+def _learning_rows(t: int, methods: tuple[str, ...] = METHODS) -> Callable[[Results], list[Row]]:
     def rows(results: Results) -> list[Row]:
         table: list[Row] = []
         for world in WORLDS:
-            for method in METHODS:
+            for method in methods:
                 part = learn_part(world, method, results.scale, t=t)
                 table.append(
                     {
@@ -272,5 +272,6 @@ TABLES: dict[str, Callable[[Results], list[Row]]] = {
     "random_wind": _corner_rows(WIND),
     "grid": _grid_rows,
     "components": _components_rows,
+    "rivals": _learning_rows(4, STEP_METHODS),
     "algorithms": _algorithms_rows,
 }

@@ -33,7 +33,7 @@ def mean_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
     Examples
     --------
     >>> print(mean_of_runs([1.0, 2.0, 3.0, 2.0]))
-    2.0 [1.2, 2.5]
+    2.0 [1.2, 2.8]
     """
     return _estimate(np.asarray(values, dtype=np.float64), np.mean, seed)
 

@@ -255,6 +255,16 @@ def _components(results: Results) -> list[tuple[str, Figure]]:
     return [("True goals that k eigenvectors find (dotted: all of them; shaded: the paper's 10 to 20).", figure)]
 
 
+def _rivals(results: Results) -> list[tuple[str, Figure]]:
+    figure = Figure(figsize=(13, 3.6), layout="constrained")
+    for axes, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
+        parts = {method: learn_part(world, method, results.scale) for method in STEP_METHODS}
+        means = {method: (mean, np.zeros_like(mean)) for method, (mean, _) in _curves(results, parts).items()}
+        learning_curves(axes, means, METHOD_TITLES, legend=world == "ring")
+        axes.set_title(TITLES[world])
+    return [("Learning by the paper's protocol with the options of every method, t = 4.", figure)]
+
+
 def _algorithms(results: Results) -> list[tuple[str, Figure]]:
     figure = Figure(figsize=(13, 3.6), layout="constrained")
     styles = {
@@ -308,5 +318,6 @@ FIGURES: dict[str, Callable[[Results], list[tuple[str, Figure]]]] = {
     "random_wind": _random(WIND),
     "grid": _grid,
     "components": _components,
+    "rivals": _rivals,
     "algorithms": _algorithms,
 }

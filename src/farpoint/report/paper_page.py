@@ -54,6 +54,10 @@ _NOTES = {
     ),
     "random": ("Each run of the random options draws goals anew, as many as there are diffusion options."),
     "components": ("In brackets: how many of the maxima found are true goals."),
+    "rivals": (
+        "The paper compares learning with eigenoptions only (and random options in one task). Cover options, few and "
+        "with one start each, disturb learning little once the way is known."
+    ),
     "algorithms": (
         "The paper learns values of primitive choices only and uses options to explore. SMDP Q-learning gives "
         "options values of their own; with greedy action where the best decision is unique it settles on "

@@ -1,0 +1,1 @@
+"""Benchmarks: speed as ratios, never asserted in tests."""
