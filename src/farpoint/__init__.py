@@ -17,6 +17,8 @@ __version__ = "0.1.0"
 # Names are imported when first used, so that ``import farpoint`` and ``farpoint --help`` stay fast.
 _HOME = {
     "Domain": "domain",
+    "Transitions": "domain",
+    "explore": "domain",
     "four_rooms": "domain",
     "grid": "domain",
     "maze": "domain",
@@ -69,7 +71,18 @@ if TYPE_CHECKING:
         spectrum,
         stationary,
     )
-    from farpoint.domain import Domain, four_rooms, grid, maze, open_room, random_maze, ring, world
+    from farpoint.domain import (
+        Domain,
+        Transitions,
+        explore,
+        four_rooms,
+        grid,
+        maze,
+        open_room,
+        random_maze,
+        ring,
+        world,
+    )
     from farpoint.measures import (
         CoverTime,
         SampledSteps,
@@ -92,11 +105,13 @@ __all__ = [
     "Scores",
     "Spectrum",
     "StepsBetweenStates",
+    "Transitions",
     "cover_time",
     "difficulty",
     "diffusion_distance",
     "diffusion_map",
     "discover",
+    "explore",
     "find_goals",
     "four_rooms",
     "grid",

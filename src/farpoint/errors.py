@@ -86,6 +86,14 @@ def check_integer(what: str, value: object, least: int | None = None, most: int 
     return number
 
 
+def check_jobs(n_jobs: object) -> int:
+    """Return the number of workers if it is one: a whole number but 0; -1 is one for each core."""
+    number = check_integer("n_jobs", n_jobs)
+    if number == 0:
+        raise InvalidInput("n_jobs must be a whole number but 0; got 0. Use -1 for one worker a core.")
+    return number
+
+
 def check_time(t: object) -> float:
     """Return the diffusion time ``t`` as a float if it is a finite number above zero."""
     if isinstance(t, bool) or not isinstance(t, Real) or not math.isfinite(t) or t <= 0:

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_jobs, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table, streams, world_table
@@ -115,7 +115,8 @@ def learn(
         ``"paper"``: values for primitive choices only, learned at every step, also inside options; where the best
         choice is unique it is taken, elsewhere a random choice or a random option. ``"smdp"``: an option is one
         decision with a value of its own, discounted by γᵏ for its k steps. ``"intra-option"``: each step teaches
-        every option that would have taken it.
+        every option that might have taken it (of equally good moves, the one that was taken). In these two the policy
+        that is measured may use options; in the paper's it may not.
     counting : {"published", "moves"}
         Only for ``"paper"``. ``"moves"`` counts what the text says, the primitive steps. ``"published"`` counts as
         the published program does: one step more for each option begun, and one more where an option ends short of
@@ -157,7 +158,9 @@ def learn(
             )  # fmt: skip
         return visits
 
-    visits = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(learn_goal)(index) for index in range(ends.size))
+    visits = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
+        delayed(learn_goal)(index) for index in range(ends.size)
+    )
     return LearningResult(curves, np.sum(visits, axis=0) / (runs * ends.size), ends)
 
 
@@ -180,7 +183,7 @@ def _check_task(domain: Domain, start: int | None, goals: ArrayLike | None) -> t
         raise InvalidInput(
             f"start and goals must be given, for {domain.name} has none of its own; got {start}, {goals}."
         )
-    begin, ends = int(domain.check_states("start", start)[0]), domain.check_states("goals", goals)
+    begin, ends = check_integer("start", start, 0, domain.n_states - 1), domain.check_states("goals", goals)
     if begin in ends:
         raise InvalidInput(f"goals must not contain the start; got {begin} in both.")
     return begin, ends

@@ -31,7 +31,8 @@ def _run() -> int:
 
     try:
         code = int(get_command(app).main(prog_name="farpoint", standalone_mode=False) or 0)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except FarpointError as error:
         return _fail(str(error))
     except typer.Abort as abort:

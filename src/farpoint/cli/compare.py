@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from farpoint.agents import LearningResult, learn
 from farpoint.cli.output import results_folder
@@ -18,7 +19,7 @@ from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_word
 from farpoint.experiments.paper import METHOD_TITLES
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
-from farpoint.measures.statistics import mean_of_runs
+from farpoint.measures.statistics import interquartile_mean
 from farpoint.options import METHODS, discover
 
 # Beyond this the exact table takes minutes: measure on sampled targets instead.
@@ -26,6 +27,8 @@ _ALL_TARGETS = 600
 _SAMPLED_TARGETS = 60
 _GOALS = 10
 _LONGEST_COVER = 1_000_000
+# Below this width the table is a list.
+_NARROW = 110
 
 
 @dataclass(frozen=True)
@@ -73,14 +76,19 @@ def run(asked: CompareOptions) -> None:
                 _draw(domain, compared, folder)
     _print(console, domain, compared, targets)
     if asked.out:
-        console.print(f"comparison.png and comparison.csv in {asked.out}/", highlight=False)
+        console.print(Text(f"comparison.png and comparison.csv in {asked.out}/"))
 
 
 def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
     """Return where learning starts and which goals it learns: the world's own, or state 0 and a few random states."""
     if domain.n_states < 2:
         raise InvalidInput("world must have at least 2 states to be compared on; got 1.")
-    start = domain.start if domain.start is not None else 0
+    free = (
+        np.arange(domain.n_states) if domain.goals is None else np.setdiff1d(np.arange(domain.n_states), domain.goals)
+    )
+    if free.size == 0:
+        raise InvalidInput("world must have a state that is not a goal, to start from; got goals only.")
+    start = domain.start if domain.start is not None else int(free[0])
     if domain.goals is not None:
         return start, domain.goals
     others = np.delete(np.arange(domain.n_states), start)
@@ -131,14 +139,16 @@ def _rows(compared: dict[str, Compared]) -> list[dict[str, str]]:
                 "IQR": _short(found.steps.iqr),
                 "mean": _short(found.steps.mean),
                 "cover time [95 %]": _interval(cover) if cover else f"> {_LONGEST_COVER:,}",
-                "learning [95 %]": str(mean_of_runs(found.learning.run_means)),
+                "learning, IQM [95 %]": str(interquartile_mean(found.learning.run_means)),
             }
         )
     return rows
 
 
 def _short(number: float) -> str:
-    return f"{number:,.0f}" if number < 1e7 else f"{number:.1e}"
+    if number < 10:
+        return f"{number:.1f}"
+    return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.1e}"
 
 
 def _interval(cover: CoverTime) -> str:
@@ -150,13 +160,18 @@ def _print(console: Console, domain: Domain, compared: dict[str, Compared], targ
     table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
     for name in rows[0]:
         table.add_column(name, justify="left" if name == "method" else "right")
+    # Plain text: an interval in brackets is no markup.
     for row in rows:
-        table.add_row(*row.values())
-    console.print(table)
+        table.add_row(*(Text(value) for value in row.values()))
+    if console.width < _NARROW:
+        for row in rows:
+            console.print(Text("\n".join(f"{name}: {value}" for name, value in row.items()) + "\n"))
+    else:
+        console.print(table)
     over = "all states" if targets.size == domain.n_states else f"{targets.size} sampled targets"
     console.print(
         f"steps: exact expected steps from a state to another, over {over} · cover time: steps to visit every state · "
-        "learning: mean steps to the goal over all episodes",
+        "learning: steps to the goal over all episodes, interquartile mean of runs",
         highlight=False,
         style="dim",
     )

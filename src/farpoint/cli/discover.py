@@ -82,9 +82,9 @@ def run(asked: DiscoverOptions) -> None:
     _print_facts(console, _facts(options, seconds))
     _print_map(console, options)
     if asked.out:
-        console.print(f"options.npz and {n_pictures} pictures in {asked.out}/", highlight=False)
+        console.print(Text(f"options.npz and {n_pictures} pictures in {asked.out}/"))
         for name, why in skipped.items():
-            console.print(f"no picture of the {name}: {why}", highlight=False)
+            console.print(Text(f"no picture of the {name}: {why}"))
 
 
 def _facts(options: OptionSet, seconds: float) -> dict[str, str]:
@@ -107,7 +107,7 @@ def _facts(options: OptionSet, seconds: float) -> dict[str, str]:
 def _print_facts(console: Console, facts: dict[str, str]) -> None:
     if console.width < _NARROW:
         for name, value in facts.items():
-            console.print(f"{name}: {value}", highlight=False)
+            console.print(Text(f"{name}: {value}"))
         return
     table = Table(box=None, padding=(0, 2), header_style="bold")
     for name in facts:

@@ -15,7 +15,7 @@ _COLUMNS_AT_ONCE = 256
 
 
 def _check_symmetric(domain: Domain, what: str) -> None:
-    if not domain.symmetric:
+    if not domain.walker.symmetric:
         raise InvalidInput(f"world must be symmetric for {what}; got {domain!r}.")
 
 

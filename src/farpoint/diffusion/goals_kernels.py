@@ -92,6 +92,12 @@ def prominences(
             fall[low] = values[low] - values[u]
             parent[b] = a
             peak[a] = high
-    highest = peak[_root(parent, descending[0])]
-    fall[highest] = values[highest] - values[descending[n_states - 1]]
+    # The highest peak of each part falls to the lowest state of its part.
+    lowest = np.full(n_states, np.inf)
+    for u in range(n_states):
+        part = _root(parent, u)
+        lowest[part] = min(lowest[part], values[u])
+    for u in range(n_states):
+        if parent[u] == u:
+            fall[peak[u]] = values[peak[u]] - lowest[u]
     return fall

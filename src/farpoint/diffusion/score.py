@@ -18,18 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.spectrum import DENSE_LIMIT, Spectrum, spectrum
-from farpoint.diffusion.walk import check_walkable, entering_weight, leaving_weight, stationary, why_not_polar
+from farpoint.diffusion.walk import (
+    check_walkable,
+    entering_weight,
+    leaving_weight,
+    stationary,
+    why_not_polar,
+    why_not_walk,
+)
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 
 SOLVERS = ("auto", "spectral", "local", "truncated")
-FORMS = ("auto", "polar", "walk")
+FORMS = ("auto", "polar", "walk", "symmetrized")
 
 # Rough times of one core: an edge update of the local solver, and a dense eigendecomposition per n³.
 _SECONDS_PER_MOVE = 2e-9
 _SECONDS_PER_CUBE = 1e-9
 # Beyond this, on one core, auto rather gives an approximate score with its bound.
 _PATIENCE_SECONDS = 600.0
+# A dense singular value decomposition of this size takes about ten seconds.
+_POLAR_LIMIT = 2_500
 _DEFAULT_COMPONENTS = 100
 _ROUNDING = 1e-9
 
@@ -114,9 +123,10 @@ def score(
     solver : {"auto", "spectral", "local", "truncated"}
         ``"auto"`` takes the cheapest that is exact, or, where none can be afforded, the truncated one; the result's
         ``solver`` and ``reason`` say which and why.
-    form : {"auto", "polar", "walk"}
-        Only matters in worlds that are not symmetric: Algorithm 2 of the paper, or Proposition 2 on the walk itself.
-        ``"auto"`` takes Algorithm 2 where it is defined and does not explode (its ω lie in −1 … 1), unless
+    form : {"auto", "polar", "walk", "symmetrized"}
+        Only matters in worlds that are not symmetric: Algorithm 2 of the paper, Proposition 2 on the walk itself, or
+        Algorithm 1 on the mean of the weights there and back. ``"auto"`` takes the first of these that is defined.
+        It takes Algorithm 2 where that is defined, does not explode (its ω lie in −1 … 1) and is affordable, unless
         ``solver="local"`` is asked for, which follows the walk.
     n_components : int, optional
         Components of the truncated solver (default 100, or fewer states if there are fewer).
@@ -156,6 +166,14 @@ def score(
         elif solver != "truncated":
             raise InvalidInput(f"n_components must go with solver='truncated'; got solver={solver!r}.")
     check_walkable(domain)
+    # In worlds with episodes the walk begins again where they end.
+    domain = domain.walker
+    if form == "symmetrized" or (form == "auto" and solver == "auto" and _only_symmetrized(domain)):
+        reason = "asked for" if form == "symmetrized" else f"auto: no other is defined ({why_not_walk(domain)})"
+        both_ways = Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
+        scores = score(both_ways, t, solver, n_components=n_components, decomposition=decomposition)
+        scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {reason}"
+        return scores
     if decomposition is not None:
         _check_decomposition(domain, decomposition, form)
     may_fall_back = form == "auto" and solver == "auto" and t.is_integer()
@@ -187,6 +205,10 @@ def score(
     return Scores.of(values, t=t, solver=solver, form=form, reason=reason, error_bound=bound)
 
 
+def _only_symmetrized(domain: Domain) -> bool:
+    return bool(not domain.symmetric and why_not_polar(domain) and why_not_walk(domain))
+
+
 def _check_decomposition(domain: Domain, parts: Spectrum, form: str) -> None:
     if not np.array_equal(parts.degrees, entering_weight(domain)):
         raise InvalidInput(f"decomposition must be of this world ({domain.n_states} states); got {parts} of another.")
@@ -199,6 +221,8 @@ def _choose_form(domain: Domain, form: str, solver: str) -> tuple[str, str]:
         return ("walk" if form == "auto" else form), ""
     if form == "auto":
         problem = why_not_polar(domain) if solver == "auto" else ""
+        if solver == "auto" and not problem and domain.n_states > _POLAR_LIMIT:
+            problem = f"Algorithm 2 takes minutes for more than {_POLAR_LIMIT} states."
         form = "walk" if solver == "local" or problem else "polar"
         meaning = "Proposition 2 on the walk" if form == "walk" else "Algorithm 2"
         return form, f"; the world is not symmetric, so {meaning} (form={form!r}). {problem}".rstrip()

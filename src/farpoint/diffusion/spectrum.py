@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import csc_array, eye_array
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from threadpoolctl import threadpool_limits
 
 from farpoint.diffusion.walk import entering_weight, normalized_laplacian
 from farpoint.domain import Domain
@@ -23,6 +24,7 @@ from farpoint.errors import InvalidInput, check_integer
 DENSE_LIMIT = 10_000
 # Below this size, or for this share of the components, the whole decomposition is as fast as a part of it.
 _SMALL = 500
+_ONE_THREAD = 1_000
 _MOST_OF_IT = 0.3
 # Shift-invert needs N + shift regular (N has a zero eigenvalue), and a shift no larger than the gaps sought.
 _SHIFT = 1e-8
@@ -144,6 +146,7 @@ def spectrum(domain: Domain, n_components: int | None = None) -> Spectrum:
     >>> fp.spectrum(fp.ring(), n_components=10)
     Spectrum(10 of 192 components)
     """
+    domain = domain.walker
     n_states = domain.n_states
     if n_components is not None:
         n_components = check_integer("n_components", n_components, 1, n_states)
@@ -158,11 +161,13 @@ def spectrum(domain: Domain, n_components: int | None = None) -> Spectrum:
             f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
             "or pass n_components (symmetric worlds)."
         )
-    if domain.symmetric:
-        nu, psi = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
-    else:
-        left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
-        nu, psi = singular[::-1], left[:, ::-1]
+    # Inside repeated eigenvalues the vectors depend on the order of additions: one thread, where that is no loss.
+    with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
+        if domain.symmetric:
+            nu, psi = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
+        else:
+            left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
+            nu, psi = singular[::-1], left[:, ::-1]
     whole = Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, 0.0)
     return whole if n_components is None else whole.first(n_components)
 

@@ -28,7 +28,7 @@ def check_walkable(domain: Domain) -> None:
         )
     if domain.n_states < 2:
         raise InvalidInput("world must have at least 2 states to have far points; got 1.")
-    sizes = domain.component_sizes
+    sizes = domain.walker.component_sizes
     if len(sizes) > 1:
         raise NotConnected(
             f"world must be connected; got {len(sizes)} components (sizes {listed(sizes)}). "
@@ -67,6 +67,7 @@ def lazy_walk(domain: Domain) -> csr_array:
            [0.  , 0.25, 0.5 ]])
     """
     check_walkable(domain)
+    domain = domain.walker
     leaving = leaving_weight(domain)
     stuck = leaving == 0
     inverse = 1.0 / np.where(stuck, 1.0, leaving)
@@ -92,13 +93,11 @@ def stationary(domain: Domain) -> NDArray[np.float64]:
     array([0.25, 0.5 , 0.25])
     """
     check_walkable(domain)
+    domain = domain.walker
     leaving = leaving_weight(domain)
     if domain.symmetric:
         return np.asarray(leaving / leaving.sum(), dtype=np.float64)
-    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
-    edges = domain.adjacency.tocoo()
-    closed = np.ones(n_parts, dtype=bool)
-    closed[part[edges.row[part[edges.row] != part[edges.col]]]] = False
+    closed, part = _closed_sets(domain)
     if closed.sum() > 1:
         raise NotConnected(
             f"world must have one set of states that a walk ends in; got {closed.sum()}, so the stationary "
@@ -108,6 +107,21 @@ def stationary(domain: Domain) -> NDArray[np.float64]:
     pi = np.zeros(domain.n_states)
     pi[inside] = _stationary_of_irreducible(csc_array(lazy_walk(domain)[inside][:, inside]))
     return pi
+
+
+def _closed_sets(domain: Domain) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which sets of mutually reachable states cannot be left, and the set of each state."""
+    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
+    edges = domain.adjacency.tocoo()
+    closed = np.ones(n_parts, dtype=bool)
+    closed[part[edges.row[part[edges.row] != part[edges.col]]]] = False
+    return closed, part
+
+
+def why_not_walk(domain: Domain) -> str:
+    """Return why the walk has no stationary distribution of its own, or an empty text where it has."""
+    closed, _ = _closed_sets(domain.walker)
+    return f"a walk must end in one set of states; got {closed.sum()}." if closed.sum() > 1 else ""
 
 
 def _stationary_of_irreducible(walk: csc_array) -> NDArray[np.float64]:
@@ -137,6 +151,7 @@ def why_not_polar(domain: Domain) -> str:
     It divides by the weight that enters each state, and it leaves out one eigenvalue 0, of which there are as many as
     there are sets of states that nothing leads into.
     """
+    domain = domain.walker
     if domain.symmetric:
         return ""
     entering = entering_weight(domain)
@@ -171,6 +186,7 @@ def normalized_laplacian(domain: Domain) -> csr_array:
            [-1.,  1.]])
     """
     check_walkable(domain)
+    domain = domain.walker
     problem = why_not_polar(domain)
     if problem:
         raise InvalidInput(f"{problem} Use form='walk', or a world in which every state can be reached again.")

@@ -10,7 +10,7 @@ distribution over next states when choice ``c`` is taken. The choices of state `
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.domain import graphs, grids
 from farpoint.domain.arrays import read_only
+from farpoint.domain.states import StateKey
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 
 # Weights that differ by less than this, relatively, are the same weight: they come from sums of a few
@@ -54,6 +55,11 @@ class Domain:
     start, goals : int, array of int, optional
         Where trials start and end, in worlds that have such places.
     name : str
+    restart : array of float, shape (n_states,), optional
+        Probability with which the walk begins again from each state: 1 where an episode ends, a little elsewhere for
+        a time limit. For the walk only; local maxima and routes know the world's own moves.
+    starts : array of float, shape (n_states,), optional
+        Where it begins again; needed with ``restart``.
 
     Examples
     --------
@@ -78,6 +84,8 @@ class Domain:
     start: int | None = None
     goals: NDArray[np.int64] | None = None
     name: str = "world"
+    restart: NDArray[np.float64] | None = None
+    starts: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         transitions = _canonical(csr_array(self.transitions, dtype=np.float64))
@@ -124,10 +132,32 @@ class Domain:
             put("start", check_integer("start", self.start, 0, n_states - 1))
         if self.goals is not None:
             put("goals", self.check_states("goals", self.goals))
+        if (self.restart is None) != (self.starts is None):
+            raise InvalidInput("restart must go with starts, and starts with restart; got one of them.")
+        for what in ("restart", "starts"):
+            if getattr(self, what) is not None:
+                put(what, _shares(what, getattr(self, what), n_states))
+        if self.starts is not None and abs(self.starts.sum() - 1.0) > _ROW_SUM_TOLERANCE:
+            raise InvalidInput(f"starts must sum to 1; got {self.starts.sum():.6g}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Made anew on arrival, so that a copy in another process is checked and read-only too.
         return Domain, tuple(getattr(self, part.name) for part in fields(self))
+
+    @cached_property
+    def _number_of(self) -> dict[Hashable, int]:
+        return {} if self.labels is None else {label: number for number, label in enumerate(self.labels)}
+
+    def state_of(self, label: Hashable) -> int:
+        """Return the number of the state that has this label.
+
+        >>> import farpoint as fp
+        >>> fp.Domain.from_transitions(["a", "b"], ["b", "a"]).state_of("b")
+        1
+        """
+        if label not in self._number_of:
+            raise InvalidInput(f"state must be one that {self.name} knows; got {label!r}.")
+        return self._number_of[label]
 
     def check_states(self, what: str, states: ArrayLike) -> NDArray[np.int64]:
         """Return ``states`` as an array of state numbers, each of which exists.
@@ -278,6 +308,118 @@ class Domain:
         domain.__dict__["component_sizes"] = (domain.n_states,)
         return domain
 
+    @classmethod
+    def from_env(
+        cls,
+        env: Any,
+        *,
+        state: StateKey | None = None,
+        seed: int = 0,
+        seeds: Sequence[int] | None = None,
+        max_states: int = 100_000,
+        restart: float | None = None,
+        name: str | None = None,
+        progress: Callable[[int], None] = lambda n_states: None,
+    ) -> Domain:
+        """Return the world of a Gymnasium environment: its reachable states, its actions, where they lead.
+
+        From the table ``env.unwrapped.P`` where there is one (FrozenLake, CliffWalking, Taxi); otherwise by trying
+        every action in every state, breadth-first (MiniGrid), which needs an environment that is deterministic and
+        can be copied. Wrappers are passed by.
+
+        - Terminal states have no choices; the walk begins again from them (``restart``), and those with the
+          best reward are ``goals`` (discovery does not look at them).
+        - An action that changes nothing is a choice that leads back; the walk has no such loops.
+        - One-way actions (a door that opens, a key that is taken) are one-way: an option starts only where its goal
+          can be
+          reached for sure.
+        - A layout that depends on the seed is one world a seed; with ``seeds`` several, joined by the restarts.
+
+        Parameters
+        ----------
+        env : gymnasium.Env
+        state : function of (env, observation), optional
+            What identifies a state, hashable. Default: for MiniGrid all that can change; otherwise a discrete
+            observation, or the bytes of an array of whole numbers.
+        seed, seeds : int, sequence of int
+            For ``reset``: the layouts to begin from.
+        max_states : int
+            An error beyond.
+        restart : float, optional
+            Probability of beginning again from a state that is not terminal. Default: one over the time limit.
+        name : str, optional
+        progress : function of int
+            Called with the number of states found so far.
+
+        Returns
+        -------
+        Domain
+            With ``labels`` (the keys), ``actions`` (the environment's own), ``positions`` where the environment has
+            them, ``goals``, ``restart`` and ``starts``.
+
+        Examples
+        --------
+        >>> import gymnasium as gym, farpoint as fp
+        >>> world = fp.Domain.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+        >>> world.n_states, world.goals
+        (16, array([15]))
+        """
+        from farpoint.domain import envs
+
+        if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
+            raise InvalidInput(f"env must be a Gymnasium environment; got {type(env).__name__}. Use gymnasium.make.")
+        max_states = check_integer("max_states", max_states, 1)
+        if restart is not None:
+            restart = check_fraction("restart", restart)
+        if envs.has_table(env) and state is None:
+            found = envs.read_table(env, max_states, progress)
+        else:
+            found = envs.enumerate_states(env, envs.check_seeds(seed, seeds), state, max_states, progress)
+        spec = getattr(env, "spec", None)
+        title = name or (spec.id if spec is not None else type(env.unwrapped).__name__)
+        return cls(**envs.domain_parts(found, env, restart), name=title)
+
+    @classmethod
+    def from_transitions(
+        cls,
+        states: Any,
+        next_states: Any = None,
+        actions: ArrayLike | None = None,
+        *,
+        symmetrize: bool = False,
+        largest_component: bool = True,
+        name: str = "log",
+    ) -> Domain:
+        """Return the world that a log of transitions shows, with the frequencies of the log as its chances.
+
+        Parameters
+        ----------
+        states, next_states : arrays or sequences
+            Where each step began and ended: numbers, labels, or arrays of whole numbers. Or, in place of ``states``
+            alone: what `explore` returns, a Minari dataset, or a replay buffer of Stable-Baselines3.
+        actions : array of int, optional
+            With them, each action seen in a state is a choice. Without, each pair of states seen is one, weighted by
+            how often.
+        symmetrize : bool
+            Count every step backwards too, without its action: for worlds whose moves can be undone.
+        largest_component : bool
+            Keep the largest set of states that the log crosses in both directions; False fails where that is not all
+            of them.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> world = fp.Domain.from_transitions([0, 1, 2, 1, 0], [1, 2, 1, 0, 1])
+        >>> world.adjacency.toarray()
+        array([[0., 2., 0.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        from farpoint.domain import logs
+
+        log = logs.read_log(states, next_states, actions)
+        return cls(**logs.count_transitions(log, symmetrize, largest_component), name=name)
+
     @property
     def n_states(self) -> int:
         """Number of states."""
@@ -355,6 +497,20 @@ class Domain:
         return _frozen(csr_array(self.adjacency.T.tocsr()), self.choice_ptr.dtype)
 
     @cached_property
+    def walker(self) -> Domain:
+        """The world as a random walk lives in it: with an edge for each restart. The world itself if it has none."""
+        if self.restart is None or self.starts is None:
+            return self
+        moves = self.adjacency
+        leaving = moves.sum(axis=1)
+        # The restart takes its share of the weight that leaves a state, so that the weights keep their size.
+        share = np.where(leaving > 0, self.restart * leaving, self.restart)
+        begin = csr_array(self.starts[None, :])
+        again = csr_array(share[:, None]) @ begin
+        kept = moves.multiply((1.0 - self.restart)[:, None])
+        return Domain.from_adjacency(csr_array(kept + again), largest_component=False, name=self.name)
+
+    @cached_property
     def component_sizes(self) -> tuple[int, ...]:
         """Sizes of the parts that no move joins in either direction, largest first."""
         _, part = connected_components(self.adjacency, directed=True, connection="weak")
@@ -368,8 +524,9 @@ class Domain:
         for part in parts:
             digest.update(np.ascontiguousarray(part, dtype="<i8").data)
         digest.update(np.ascontiguousarray(self.transitions.data, dtype="<f8").data)
-        if self.weights is not None:
-            digest.update(np.ascontiguousarray(self.weights, dtype="<f8").data)
+        for part in (self.weights, self.restart, self.starts):
+            if part is not None:
+                digest.update(np.ascontiguousarray(part, dtype="<f8").data)
         return digest.hexdigest()
 
     def choices(self, state: int) -> range:
@@ -443,6 +600,13 @@ def _frozen(matrix: csr_array, index_type: Any) -> csr_array:
     matrix.indices = read_only(matrix.indices.astype(index_type, copy=False))
     matrix.indptr = read_only(matrix.indptr.astype(index_type, copy=False))
     return matrix
+
+
+def _shares(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (n_states,) or not ((array >= 0) & (array <= 1)).all():
+        raise InvalidInput(f"{what} must be one probability a state ({n_states}); got shape {array.shape}.")
+    return array
 
 
 def _column(what: str, values: ArrayLike, length: int, dtype: Any) -> NDArray[Any]:

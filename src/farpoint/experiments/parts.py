@@ -97,7 +97,7 @@ def _learn(
             n_jobs=n_jobs, **place,
         )  # fmt: skip
 
-    if method == "random" and task == "corner":
+    if method == "random":
         # A new draw of goals for each run, as many as there are diffusion options.
         count = n_options or len(discover(domain, t=t))
         results = [with_options(discover(domain, "random", n_options=count, seed=run), 1, run) for run in range(runs)]
@@ -175,7 +175,8 @@ def _grid(n_jobs: int, side: int, t: int) -> Arrays:
 def _propositions(n_jobs: int, world: str, t: int) -> Arrays:
     """The "constant" of Proposition 1, by the printed average and by the one weighted with π₀, and the bound of 2."""
     domain = _world(world)
-    pi, scores = stationary(domain), np.asarray(score(domain, t))
+    # By Eq. 1, so that Proposition 2 is compared with something else than itself.
+    pi, scores = stationary(domain), np.asarray(score(domain, t, "spectral"))
     after = walk_columns(domain, t, np.arange(domain.n_states))
     squared = ((after[:, :, None] - after[:, None, :]) ** 2).sum(axis=0)
     omega_2 = spectrum(domain, 2).omega[1]

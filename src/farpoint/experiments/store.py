@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import zipfile
@@ -11,8 +12,30 @@ from typing import Any
 
 import numpy as np
 
+import farpoint
 from farpoint.errors import OutputError
 from farpoint.experiments.parts import Arrays, Part
+
+# What a file raises that is no archive, no longer one, or one of something else.
+_UNREADABLE = (
+    OSError,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+
+
+def code_version() -> str:
+    """Return the version with a digest of the program: results of older code are not taken for those of newer."""
+    digest = hashlib.blake2b(digest_size=6)
+    for file in sorted(Path(farpoint.__file__).parent.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return f"{farpoint.__version__}-{digest.hexdigest()}"
 
 
 class Store:
@@ -43,15 +66,23 @@ class Store:
             with self._path(part).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 arrays = {name: file[name] for name in file.files if name != "header"}
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError):
+            version, params = header["version"], header["params"]
+            names, seconds = header["arrays"], float(header["seconds"])
+        except _UNREADABLE:
             return None
-        if header.get("version") != self.version or header.get("params") != json.loads(json.dumps(part.params)):
+        if version != self.version or params != json.loads(json.dumps(part.params)) or names != sorted(arrays):
             return None
-        return arrays, float(header["seconds"])
+        return arrays, seconds
 
     def save(self, part: Part, arrays: Arrays, seconds: float) -> None:
         """Write the arrays of a part."""
-        header = {"version": self.version, "kind": part.kind, "params": part.params, "seconds": seconds}
+        header = {
+            "version": self.version,
+            "kind": part.kind,
+            "params": part.params,
+            "arrays": sorted(arrays),
+            "seconds": seconds,
+        }
         target = self._path(part)
         unfinished = target.with_suffix(".unfinished")
         try:

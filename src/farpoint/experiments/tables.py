@@ -60,9 +60,14 @@ def run_means(results: Results, part: Part) -> NDArray[np.float64]:
     return np.asarray(results[part]["curves"].mean(axis=(1, 2), dtype=np.float64))
 
 
-def final_steps(results: Results, part: Part, last: int = 50) -> float:
+def final_means(results: Results, part: Part, last: int = 50) -> NDArray[np.float64]:
+    """Return the mean steps to the goal of each run over the last episodes."""
+    return np.asarray(results[part]["curves"][:, :, -last:].mean(axis=(1, 2), dtype=np.float64))
+
+
+def final_steps(results: Results, part: Part) -> float:
     """Return the mean steps to the goal over the last episodes."""
-    return float(results[part]["curves"][:, :, -last:].mean(dtype=np.float64))
+    return float(final_means(results, part).mean())
 
 
 def _steps_rows(
@@ -101,6 +106,7 @@ def _learning_rows(t: int, methods: tuple[str, ...] = METHODS) -> Callable[[Resu
                         "world": TITLES[world],
                         "method": METHOD_TITLES[method],
                         "mean steps to goal [95 %]": str(mean_of_runs(run_means(results, part))),
+                        "interquartile mean [95 %]": str(interquartile_mean(run_means(results, part))),
                         "at the end": round(final_steps(results, part), 1),
                     }
                 )
@@ -130,6 +136,7 @@ def _windy_rows(results: Results) -> list[Row]:
             {
                 "method": METHOD_TITLES[method],
                 "mean steps to goal [95 %]": str(mean_of_runs(run_means(results, part))),
+                "interquartile mean [95 %]": str(interquartile_mean(run_means(results, part))),
                 "at the end": round(final_steps(results, part), 1),
             }
         )
@@ -253,6 +260,7 @@ def _algorithm_row(results: Results, world: str, method: str, algorithm: str, pa
         "options": METHOD_TITLES[method],
         "algorithm": algorithm,
         "mean steps to goal [95 %]": str(mean_of_runs(run_means(results, part))),
+        "interquartile mean [95 %]": str(interquartile_mean(run_means(results, part))),
         "at the end": round(final_steps(results, part), 1),
     }
 

@@ -24,7 +24,17 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
+        if np.isnan(self.low):
+            return f"{self.value:.1f}"
         return f"{self.value:.1f} [{self.low:.1f}, {self.high:.1f}]"
+
+    def clearly_below(self, other: Estimate, *, by: float = 0.5) -> bool:
+        """Return whether the intervals are apart, and the values by at least this much.
+
+        >>> Estimate(2.0, 1.5, 2.5).clearly_below(Estimate(4.0, 3.0, 5.0))
+        True
+        """
+        return self.high < other.low and self.value + by <= other.value
 
 
 def mean_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
@@ -55,7 +65,9 @@ def _middle_mean(values: np.ndarray, axis: int = -1) -> np.ndarray:
 
 def _estimate(values: np.ndarray, statistic: object, seed: int) -> Estimate:
     value = float(statistic(values))  # type: ignore[operator]
-    if values.size < 2 or np.ptp(values) == 0:
+    if values.size < 2:
+        return Estimate(value, float("nan"), float("nan"))
+    if np.ptp(values) == 0:
         return Estimate(value, value, value)
     interval = stats.bootstrap(
         (values,), statistic, n_resamples=2000, method="percentile", vectorized=True, rng=np.random.default_rng(seed)

@@ -13,21 +13,28 @@ ends by a term of rank one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import lapack
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
+from threadpoolctl import threadpool_limits
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, NotConnected
+from farpoint.errors import InvalidInput, NotConnected, check_jobs
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 
-# K × n × targets doubles are held at once.
+# K × n × targets doubles are held at once, and a few n × n arrays.
 _MOST_BYTES = 4 * 2**30
+_MOST_STATES = 6_000
+# Below this reciprocal condition the rounding of a system is as large as its solution: the state is out of reach.
+_SINGULAR = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +75,7 @@ class StepsBetweenStates:
     def iqr(self) -> float:
         """Interquartile range over targets, by Hazen's rule."""
         low, high = np.quantile(self.per_goal, [0.25, 0.75], method="hazen")
-        return float(high - low)
+        return float(high - low) if np.isfinite(high) else float("inf")
 
     @property
     def mean(self) -> float:
@@ -78,6 +85,8 @@ class StepsBetweenStates:
     @property
     def std(self) -> float:
         """Standard deviation over targets, with n − 1."""
+        if self.targets.size < 2 or not np.isfinite(self.per_goal).all():
+            return float("nan") if self.targets.size < 2 else float("inf")
         return float(self.per_goal.std(ddof=1))
 
     def __repr__(self) -> str:
@@ -86,7 +95,7 @@ class StepsBetweenStates:
 
 
 def steps_between_states(
-    domain: Domain, options: OptionSet | None = None, *, targets: ArrayLike | None = None
+    domain: Domain, options: OptionSet | None = None, *, targets: ArrayLike | None = None, n_jobs: int = -1
 ) -> StepsBetweenStates:
     """Return the exact expected number of steps from every state to every target, for an agent that acts at random.
 
@@ -98,10 +107,14 @@ def steps_between_states(
         None, or an empty set: primitive choices only.
     targets : array of int, optional
         Default: every state.
+    n_jobs : int
+        Workers; -1 is one for each core.
 
     Returns
     -------
     StepsBetweenStates
+        With inf for a target that options make so hard to reach that a double cannot tell how hard (beyond about 1e13
+        steps).
 
     Raises
     ------
@@ -119,12 +132,25 @@ def steps_between_states(
     """
     check_crossable(domain)
     check_same_world(domain, options)
-    chosen = np.arange(domain.n_states) if targets is None else domain.check_states("targets", targets)
+    n_jobs = check_jobs(n_jobs)
+    chosen = check_targets(domain, targets)
+    _check_size(domain, 0 if options is None else len(options), chosen.size)
     primitive = primitive_moves(domain)
-    if options is None or len(options) == 0:
-        return StepsBetweenStates(_hitting_times(primitive.toarray(), chosen), chosen)
-    _check_size(domain, options, chosen.size)
-    return StepsBetweenStates(_with_options(domain, options, primitive, chosen), chosen)
+    # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
+    with threadpool_limits(1):
+        if options is None or len(options) == 0:
+            times = _hitting_times(primitive.toarray(), chosen, n_jobs)
+        else:
+            times = _with_options(domain, options, primitive, chosen, n_jobs)
+    return StepsBetweenStates(times, chosen)
+
+
+def check_targets(domain: Domain, targets: ArrayLike | None) -> NDArray[np.int64]:
+    """Return the targets asked for, at least one; all states by default."""
+    chosen = np.arange(domain.n_states) if targets is None else domain.check_states("targets", targets)
+    if chosen.size == 0:
+        raise InvalidInput("targets must have at least one state; got none.")
+    return chosen
 
 
 def check_crossable(domain: Domain) -> None:
@@ -151,29 +177,57 @@ def move_matrix(domain: Domain, chances: NDArray[np.float64]) -> csr_array:
     return csr_array(pick @ domain.transitions)
 
 
-def _check_size(domain: Domain, options: OptionSet, n_targets: int) -> None:
-    needed = 8 * len(options) * domain.n_states * n_targets
-    if needed > _MOST_BYTES:
-        fits = _MOST_BYTES // (8 * len(options) * domain.n_states)
+def _check_size(domain: Domain, n_options: int, n_targets: int) -> None:
+    if domain.n_states > _MOST_STATES:
         raise InvalidInput(
-            f"the exact table must fit into {_MOST_BYTES >> 30} GiB; got {len(options)} options × {domain.n_states} "
-            f"states × {n_targets} targets. Pass targets=, at most {fits} of them."
+            f"world must have at most {_MOST_STATES} states for the exact table; got {domain.n_states}. Use "
+            "sample_steps_between_states."
+        )
+    if 8 * n_options * domain.n_states * n_targets > _MOST_BYTES:
+        fits = _MOST_BYTES // (8 * n_options * domain.n_states)
+        raise InvalidInput(
+            f"the exact table must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {domain.n_states} states "
+            f"× {n_targets} targets. Pass targets=, at most {fits} of them."
         )
 
 
-def _hitting_times(moves: NDArray[np.float64], targets: NDArray[np.int64]) -> NDArray[np.float64]:
+def _hitting_times(moves: NDArray[np.float64], targets: NDArray[np.int64], n_jobs: int) -> NDArray[np.float64]:
     """Return expected steps to each target of a chain of unit steps."""
-    n_states = len(moves)
-    times = np.zeros((n_states, targets.size))
-    for column, target in enumerate(targets):
-        others = np.delete(np.arange(n_states), target)
-        system = np.eye(n_states - 1) - moves[np.ix_(others, others)]
-        times[others, column] = np.linalg.solve(system, np.ones(n_states - 1))
-    return times
+    ones = np.ones(len(moves))
+    return _columns(targets, n_jobs, lambda column: (np.eye(len(moves)) - moves, ones))
+
+
+def _columns(
+    targets: NDArray[np.int64],
+    n_jobs: int,
+    system_of: Callable[[int], tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> NDArray[np.float64]:
+    """Return the solution for each target of the system without that target's row and column, one a column."""
+
+    def solve(column: int) -> NDArray[np.float64]:
+        system, right = system_of(column)
+        others = np.delete(np.arange(right.size), targets[column])
+        times = np.zeros(right.size)
+        times[others] = _solved(system[np.ix_(others, others)], right[others])
+        return times
+
+    return np.column_stack(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(k) for k in range(targets.size)))
+
+
+def _solved(system: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the solution, or inf where the system is singular to rounding."""
+    if right.size == 0:
+        return right
+    norm = np.abs(system).sum(axis=0).max()
+    factors, pivots, info = lapack.dgetrf(system)
+    condition = lapack.dgecon(factors, norm)[0] if info == 0 else 0.0
+    if condition < _SINGULAR:
+        return np.full(right.size, np.inf)
+    return np.asarray(lapack.dgetrs(factors, pivots, right)[0])
 
 
 def _with_options(
-    domain: Domain, options: OptionSet, primitive: csr_array, targets: NDArray[np.int64]
+    domain: Domain, options: OptionSet, primitive: csr_array, targets: NDArray[np.int64], n_jobs: int
 ) -> NDArray[np.float64]:
     n_states, n_options = domain.n_states, len(options)
     available = np.zeros(n_states)
@@ -210,11 +264,9 @@ def _with_options(
     moves = moves.toarray() + weight[:, None] * end
     cost = primitive_share + weight * steps
 
-    times = np.zeros((n_states, targets.size))
-    for column, target in enumerate(targets):
+    def system_of(column: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         caught = weight[:, None] * passing[:, :, column].T  # (n_states, n_options)
-        others = np.delete(np.arange(n_states), target)
         system = np.eye(n_states) - moves + caught @ ends_from_target[:, column]
-        right = cost - caught @ steps_from_target[:, column]
-        times[others, column] = np.linalg.solve(system[np.ix_(others, others)], right[others])
-    return times
+        return system, cost - caught @ steps_from_target[:, column]
+
+    return _columns(targets, n_jobs, system_of)

@@ -11,24 +11,27 @@ from farpoint.options.tables import OptionTable, WorldTable
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def steps_to_target(world: WorldTable, options: OptionTable, start: int, target: int, stream: Stream) -> int:
-    """Return the number of steps of one walk until it reaches the target."""
+def steps_to_target(world: WorldTable, options: OptionTable, start: int, target: int, most: int, stream: Stream) -> int:
+    """Return the number of steps of one walk until it reaches the target, one more than ``most`` if it does not."""
     state, option, steps = start, PRIMITIVE, 0
-    while state != target:
+    while state != target and steps <= most:
         state, option = next_random_state(world, options, state, option, stream)
         steps += 1
     return steps
 
 
 @numba.njit(cache=True, nogil=True)
-def sampled_steps(world: WorldTable, options: OptionTable, target: int, runs: int, seed: int) -> NDArray[np.float64]:
+def sampled_steps(
+    world: WorldTable, options: OptionTable, target: int, runs: int, most: int, seed: int
+) -> NDArray[np.float64]:
     """Return ``runs`` samples of the steps to the target, each averaged over all start states."""
     stream = np.full(1, seed, dtype=np.uint64)
     n_states = world.choice_ptr.size - 1
     samples = np.zeros(runs)
     for run in range(runs):
         for start in range(n_states):
-            samples[run] += steps_to_target(world, options, start, target, stream)
+            steps = steps_to_target(world, options, start, target, most, stream)
+            samples[run] += steps if steps <= most else np.nan
     return samples / n_states
 
 

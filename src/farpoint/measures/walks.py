@@ -13,8 +13,9 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_integer
-from farpoint.measures.steps import check_crossable
+from farpoint.errors import InvalidInput, check_integer, check_jobs
+from farpoint.measures.statistics import mean_of_runs
+from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table, streams, world_table
@@ -44,9 +45,12 @@ def sample_steps_between_states(
     targets: ArrayLike | None = None,
     runs: int = 30,
     seed: int = 0,
+    most_steps: int = 100_000_000,
     n_jobs: int = -1,
 ) -> SampledSteps:
     """Return the quantity of `steps_between_states` by simulation, ``runs`` walks from every state to each target.
+
+    A walk that has not arrived after ``most_steps`` is an error: options can make a state nearly unreachable.
 
     Examples
     --------
@@ -62,14 +66,17 @@ def sample_steps_between_states(
     check_crossable(domain)
     check_same_world(domain, options)
     runs = check_integer("runs", runs, 2)
-    chosen = np.arange(domain.n_states) if targets is None else domain.check_states("targets", targets)
+    chosen = check_targets(domain, targets)
+    most = check_integer("most_steps", most_steps, 1)
     world, table = world_table(domain), option_table(domain, options)
     samples = np.array(
-        Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(sampled_steps)(world, table, int(target), runs, stream)
+        Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
+            delayed(sampled_steps)(world, table, int(target), runs, most, stream)
             for target, stream in zip(chosen, streams(seed, chosen.size), strict=True)
         )
     )
+    if np.isnan(samples).any():
+        raise InvalidInput(f"most_steps must be enough to reach every target; got {most}, and some walk did not end.")
     return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(runs), chosen)
 
 
@@ -122,17 +129,16 @@ def cover_time(
     >>> helped.high < alone.low
     True
     """
-    from scipy.stats import bootstrap
-
     from farpoint.measures.walk_kernels import cover_steps
 
     check_crossable(domain)
     check_same_world(domain, options)
     runs = check_integer("runs", runs, 2)
     begin = check_start(domain, start)
+    most_steps = check_integer("most_steps", most_steps, 1)
     world, table = world_table(domain), option_table(domain, options)
     walks = np.array(
-        Parallel(n_jobs=n_jobs, prefer="threads")(
+        Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
             delayed(cover_steps)(world, table, begin, most_steps, stream) for stream in streams(seed, runs)
         )
     )
@@ -141,8 +147,8 @@ def cover_time(
             f"most_steps must be enough to visit every state; got {most_steps}, and {(walks < 0).sum()} of {runs} "
             "walks did not end."
         )
-    interval = bootstrap((walks,), np.mean, rng=np.random.default_rng(seed)).confidence_interval
-    return CoverTime(float(walks.mean()), float(interval.low), float(interval.high), walks)
+    estimate = mean_of_runs(walks, seed=seed)
+    return CoverTime(estimate.value, estimate.low, estimate.high, walks)
 
 
 def visitation(
@@ -168,7 +174,7 @@ def visitation(
     check_same_world(domain, options)
     begin = check_start(domain, start)
     world, table = world_table(domain), option_table(domain, options)
-    counts = Parallel(n_jobs=n_jobs, prefer="threads")(
+    counts = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
         delayed(visit_counts)(world, table, begin, check_integer("steps", steps, 1), stream)
         for stream in streams(seed, check_integer("runs", runs, 1))
     )
@@ -179,4 +185,4 @@ def check_start(domain: Domain, start: int | None) -> int:
     """Return the state to start in: the one given, or the world's own, or the first."""
     if start is None:
         return domain.start if domain.start is not None else 0
-    return int(domain.check_states("start", start)[0])
+    return check_integer("start", start, 0, domain.n_states - 1)

@@ -13,7 +13,7 @@ from farpoint.diffusion.walk import check_walkable
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.options.option_set import OptionSet
-from farpoint.options.rivals import cover_options, eigenoptions
+from farpoint.options.rivals import cover_options, eigenoptions, goal_states
 
 DEFAULT_T = 4
 # Up to this size one dense decomposition serves every t, up to this t.
@@ -98,8 +98,9 @@ def discover(
     seed = check_integer("seed", seed, 0)
     if n_options is not None:
         n_options = check_integer("n_options", n_options, 1)
-        if n_options > domain.n_states:
-            raise InvalidInput(f"n_options must be at most the number of states ({domain.n_states}); got {n_options}.")
+        most = goal_states(domain).size
+        if n_options > most:
+            raise InvalidInput(f"n_options must be at most the number of states ({most}); got {n_options}.")
     return METHODS[method](domain, Request(t, n_options, seed, solver, form, min_prominence, include_first))
 
 
@@ -142,7 +143,7 @@ def _cover(domain: Domain, request: Request) -> OptionSet:
 
 def _random(domain: Domain, request: Request) -> OptionSet:
     n_options = _as_many_as_asked(domain, request)
-    goals = np.random.default_rng(request.seed).choice(domain.n_states, size=n_options, replace=False)
+    goals = np.random.default_rng(request.seed).choice(goal_states(domain), size=n_options, replace=False)
     return OptionSet(domain, np.sort(goals), "random", {"seed": request.seed})
 
 
@@ -161,7 +162,13 @@ METHODS: dict[str, Callable[[Domain, Request], OptionSet]] = {
 
 def _goals_at(domain: Domain, request: Request, t: float) -> tuple[Scores, Goals]:
     scores = score(domain, t, request.solver, form=request.form)
-    return scores, find_goals(domain, scores, min_prominence=request.min_prominence)
+    return scores, _goals_of(domain, scores, request)
+
+
+def _goals_of(domain: Domain, scores: Scores, request: Request) -> Goals:
+    """Return the local maxima, but for states in which an episode ends: an option into those would end it."""
+    goals = find_goals(domain, scores, min_prominence=request.min_prominence)
+    return goals.where(np.isin(goals.states, goal_states(domain)))
 
 
 def _too_few(asked: int, there: int, where: str) -> str:
@@ -180,13 +187,14 @@ def _largest_t(domain: Domain, request: Request, n_options: int) -> tuple[Scores
     """
     form = score(domain, DEFAULT_T, request.solver, form=request.form).form
     dense = domain.n_states <= _DENSE_STATES and request.solver in ("auto", "spectral")
-    parts = spectrum(domain) if (dense and domain.symmetric) or (form == "polar" and not domain.symmetric) else None
+    symmetric = domain.walker.symmetric
+    parts = spectrum(domain) if (dense and symmetric) or (form == "polar" and not symmetric) else None
 
     def look(t: int) -> tuple[Scores, Goals]:
         if parts is None:
             return _goals_at(domain, request, t)
         scores = score(domain, t, "spectral", decomposition=parts)
-        return scores, find_goals(domain, scores, min_prominence=request.min_prominence)
+        return scores, _goals_of(domain, scores, request)
 
     def enough_at(found: tuple[Scores, Goals]) -> bool:
         # Scores that have all but vanished have maxima of rounding only.

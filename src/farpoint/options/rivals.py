@@ -11,6 +11,13 @@ from farpoint.domain import Domain
 from farpoint.options.option_set import OptionSet
 
 
+def goal_states(domain: Domain) -> NDArray[np.int64]:
+    """Return the states that an option may lead to: all, but for those in which an episode ends."""
+    if domain.restart is None:
+        return np.arange(domain.n_states)
+    return np.flatnonzero(domain.restart < 1.0)
+
+
 def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) -> OptionSet:
     """Return the options that climb ∓ψ₁, ∓ψ₂, … and end where no neighbour is higher (Machado et al., 2017).
 
@@ -48,11 +55,12 @@ def cover_options(domain: Domain, n_options: int) -> OptionSet:
     >>> options.starts, options.goals     # ψ is largest next to the ends, whose degree is small
     (array([4, 1]), array([1, 4]))
     """
-    weights = domain.adjacency.copy()
+    weights = domain.walker.adjacency.copy()
+    allowed = goal_states(domain)
     ends: list[tuple[int, int]] = []
     while len(ends) < n_options:
         fiedler = _fiedler_vector(weights)
-        low, high = int(fiedler.argmin()), int(fiedler.argmax())
+        low, high = int(allowed[fiedler[allowed].argmin()]), int(allowed[fiedler[allowed].argmax()])
         ends += [(low, high), (high, low)]
         edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=weights.shape)
         weights = csr_array(weights + edge)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, listed
 from farpoint.options.option_set import OptionSet
 
 _MOST_ENTRIES = 2**28
@@ -40,7 +40,10 @@ class OptionTable(NamedTuple):
 
 
 def world_table(domain: Domain) -> WorldTable:
-    """Return a world as flat arrays."""
+    """Return a world as flat arrays; fail if some state has no choice, for a simulated agent could not go on there."""
+    stuck = np.flatnonzero(np.diff(domain.choice_ptr) == 0)
+    if stuck.size:
+        raise InvalidInput(f"every state must have a choice for an agent to be simulated; got none in {listed(stuck)}.")
     matrix = domain.transitions
     sums = np.cumsum(matrix.data)
     before = np.concatenate([[0.0], sums])[matrix.indptr[:-1]]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 # Okabe and Ito's colours, which people with any colour vision tell apart.
 METHOD_COLOURS = {
@@ -45,31 +44,3 @@ def learning_curves(
 def tidy(axes: Axes) -> None:
     """Take away the frame's upper and right side."""
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def draw_bars(values: Mapping[str, float], labels: Mapping[str, str], title: str) -> Figure:
-    """Return one bar a method, with its number written on it.
-
-    Examples
-    --------
-    >>> figure = draw_bars({"diffusion": 3.0, "none": 9.0}, {"diffusion": "diffusion", "none": "none"}, "steps")
-    """
-    figure = Figure(figsize=(5, 0.5 * len(values) + 1), layout="constrained")
-    axes = figure.subplots()
-    bars(axes, values, labels)
-    axes.set_title(title, fontsize=11)
-    return figure
-
-
-def bars(axes: Axes, values: Mapping[str, float], labels: Mapping[str, str], errors: ArrayLike | None = None) -> None:
-    """Draw one horizontal bar a method, best on top as given, with its number at its end."""
-    methods = list(values)
-    heights = [values[method] for method in methods]
-    places = np.arange(len(methods))
-    axes.barh(places, heights, color=[METHOD_COLOURS[method] for method in methods], xerr=errors, height=0.65)
-    for place, height in zip(places, heights, strict=True):
-        axes.text(height, float(place), f" {height:,.0f}", va="center", fontsize=8)
-    axes.set_yticks(places, [labels[method] for method in methods])
-    axes.invert_yaxis()
-    axes.margins(x=0.18)
-    tidy(axes)

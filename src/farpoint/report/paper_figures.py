@@ -36,7 +36,7 @@ from farpoint.experiments.paper import (
 from farpoint.experiments.parts import Part
 from farpoint.experiments.runner import Results
 from farpoint.experiments.tables import run_means, typical
-from farpoint.report.curves import METHOD_COLOURS, bars, learning_curves, tidy
+from farpoint.report.curves import METHOD_COLOURS, learning_curves, tidy
 from farpoint.report.pictures import GOAL, START, heat_map, mark
 
 _WORLD_COLOURS = {"ring": "#0072b2", "maze": "#d55e00", "four_rooms": "#009e73"}
@@ -119,12 +119,17 @@ def _steps(
         for row, t in zip(figure.subplots(2, 3), TIMES, strict=True):
             for axes, world in zip(row, WORLDS, strict=True):
                 values = {method: typical(results, world, t, method, name) for method in STEP_METHODS}
-                bars(axes, values, METHOD_TITLES)
                 for place, method in enumerate(STEP_METHODS):
+                    colour, value = METHOD_COLOURS[method], values[method]
+                    axes.plot(value, place, marker="o", markersize=8, color=colour)
+                    axes.text(value, place - 0.28, f"{value:,.0f}", ha="center", fontsize=8, color=colour)
                     if method in printed[world, t]:
-                        axes.plot(printed[world, t][method][0], place, marker="|", markersize=16, color="black")
+                        axes.plot(printed[world, t][method][0], place, marker="|", markersize=15, color="black")
                 axes.set_xscale("log")
-                axes.set_xlim(50, 20 * max(values.values()) if max(values.values()) > 5000 else 6000)
+                axes.set_xlim(60, 1e7 if name == "mean" else 3000)
+                axes.set_yticks(range(len(STEP_METHODS)), [METHOD_TITLES[method] for method in STEP_METHODS])
+                axes.set_ylim(len(STEP_METHODS) - 0.5, -0.7)
+                tidy(axes)
                 axes.set_title(f"{TITLES[world]}, $t = {t}$", fontsize=10)
                 if axes is not row[0]:
                     axes.set_yticklabels([])
@@ -173,15 +178,27 @@ def _dumbbell(results: Results) -> list[tuple[str, Figure]]:
     return [("A cloud of 700 points in two discs joined by a bridge, coloured by distance from the cross.", figure)]
 
 
+def _episodes(curves: NDArray[np.uint8]) -> NDArray[np.int64]:
+    return np.arange(1, curves.shape[2] + 1)
+
+
 def _eigen_number(results: Results) -> list[tuple[str, Figure]]:
     figure = Figure(figsize=(13, 3.6), layout="constrained")
     shades = ["#fdd0a2", "#fdae6b", "#fd8d3c", "#e6550d", "#8c2d04"]
     for axes, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
         for number, shade in zip(EIGEN_NUMBERS, shades, strict=True):
             curves = results[learn_part(world, "eigen", results.scale, n_options=number)]["curves"]
-            axes.plot(curves.mean(axis=(0, 1)), color=shade, linewidth=1.2, label=f"{number} eigenoptions")
+            axes.plot(
+                _episodes(curves), curves.mean(axis=(0, 1)), color=shade, linewidth=1.2, label=f"{number} eigenoptions"
+            )
         ours = results[learn_part(world, "diffusion", results.scale)]["curves"]
-        axes.plot(ours.mean(axis=(0, 1)), color=METHOD_COLOURS["diffusion"], linewidth=2.6, label="diffusion options")
+        axes.plot(
+            _episodes(ours),
+            ours.mean(axis=(0, 1)),
+            color=METHOD_COLOURS["diffusion"],
+            linewidth=2.6,
+            label="diffusion options",
+        )
         axes.set(xlabel="episode", ylabel="steps to goal", ylim=(0, 108), title=TITLES[world])
         tidy(axes)
         if world == "ring":
@@ -275,7 +292,7 @@ def _algorithms(results: Results) -> list[tuple[str, Figure]]:
     for axes, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
         for algorithm, (colour, label) in styles.items():
             curves = results[algorithm_part(world, "diffusion", algorithm, results.scale)]["curves"]
-            axes.plot(curves.mean(axis=(0, 1)), color=colour, linewidth=1.6, label=label)
+            axes.plot(_episodes(curves), curves.mean(axis=(0, 1)), color=colour, linewidth=1.6, label=label)
         axes.set(xlabel="episode", ylabel="steps to goal", ylim=(0, 108), title=TITLES[world])
         tidy(axes)
         axes.legend(frameon=False, fontsize=8)
@@ -300,7 +317,7 @@ def _difficulty(results: Results) -> list[tuple[str, Figure]]:
         tidy(axes)
         if name.startswith("difficulty"):
             axes.plot([PRINTED_DIFFICULTY[world] for world in WORLDS], "x", color="black", markersize=8)
-    return [("Three measures of how hard a world is; they order the worlds alike.", figure)]
+    return [("Three measures of how hard a world is.", figure)]
 
 
 FIGURES: dict[str, Callable[[Results], list[tuple[str, Figure]]]] = {

@@ -17,20 +17,19 @@ from farpoint.report.paper_figures import FIGURES
 _NOTES = {
     "fig1": (
         "Local maxima are taken on the graph, a plateau of equal score counted once (its first state in "
-        "row-major order). So the six counts of Table 1 come out exactly."
+        "row-major order)."
     ),
     "fig2": (
         "Q-learning as in section 4: α = 0.1, γ = 0.9, 100 steps an episode. Where the text is silent the "
         "published program is followed: only a random primitive move into the goal ends an episode, and "
         "beginning an option costs one step, ending short of its goal another. The last section counts moves "
-        "only, as the text says; the order is the same."
+        "only, as the text says."
     ),
     "table1": (
-        "Exact, by linear algebra, where the paper averages simulated walks; quantiles by Hazen's rule. "
-        "Diffusion options and the random walk agree with the print within the noise of its simulation. "
+        "Exact, by linear algebra, where the paper averages simulated walks; quantiles by Hazen’s rule. "
         "Eigenoptions depend on how ties and signs are settled, and on the Ring, like cover options, on the "
-        "basis that a solver picks inside repeated eigenvalues. Random options (not in the paper's table; "
-        "median over draws) have medians like ours: what good goals buy is the mean, in Table 2."
+        "basis that a solver picks inside repeated eigenvalues. Random options (not in the paper’s table) are "
+        "the median over draws."
     ),
     "fig3": (
         "Here a gust moves the agent and the option goes on. In the published program a gust that lowers the "
@@ -55,14 +54,14 @@ _NOTES = {
     "random": ("Each run of the random options draws goals anew, as many as there are diffusion options."),
     "components": ("In brackets: how many of the maxima found are true goals."),
     "rivals": (
-        "The paper compares learning with eigenoptions only (and random options in one task). Cover options, few and "
-        "with one start each, disturb learning little once the way is known."
+        "The paper compares learning with eigenoptions only (and random options in one task). As many options "
+        "of each method; random goals are drawn anew for each run. A cover option starts in one state only."
     ),
     "algorithms": (
-        "The paper learns values of primitive choices only and uses options to explore. SMDP Q-learning gives "
-        "options values of their own; with greedy action where the best decision is unique it settles on "
-        "detours. Intra-option learning, in which every step teaches every option that would have taken it, "
-        "learns fastest."
+        "The paper learns values of primitive choices only and uses options to explore; its greedy policy "
+        "takes primitive choices. SMDP Q-learning gives options values of their own; in intra-option learning "
+        "every step teaches every option that might have taken it. Their greedy policies may use options, so "
+        "their curves begin lower."
     ),
 }
 
@@ -88,16 +87,20 @@ def paper_page(
         )
     holding = sum(verdict.verdict == "holds" for verdict in verdicts)
     quick = "" if results.scale == FULL else " <strong>A quick look: far fewer runs than the paper's.</strong>"
+    checked = (
+        f" Of {len(verdicts)} claims checked, {holding} hold here; each verdict is computed from results on this page."
+        if verdicts
+        else ""
+    )
     lead = (
         "Every table and figure of “Option Discovery in the Absence of Rewards with Manifold Analysis” (Bar, Talmon "
-        f"and Meir, ICML 2020) and its supplement, computed anew with Farpoint.{quick} Of {len(verdicts)} claims "
-        f"checked, {holding} hold here; each verdict below is computed from the results on this page."
+        f"and Meir, ICML 2020) and its supplement, computed anew with Farpoint.{quick}{checked}"
     )
     return Page("The paper, reproduced", lead, sections, verdicts), verdicts
 
 
 def write_tables(
-    results: Results, experiments: Sequence[Experiment], verdicts: Sequence[Verdict], folder: Path
+    results: Results, experiments: Sequence[Experiment], verdicts: Sequence[Verdict], folder: Path, stem: str
 ) -> None:
     """Write the numbers of each section, and the verdicts, as CSV."""
     for experiment in experiments:
@@ -107,7 +110,7 @@ def write_tables(
         {"claim": v.claim, "where": v.place, "verdict": v.verdict, "evidence": v.evidence} for v in verdicts
     ]
     if rows:
-        _write_csv(folder / "claims.csv", rows)
+        _write_csv(folder / f"{stem}-claims.csv", rows)
 
 
 def _write_csv(path: Path, rows: Sequence[Row]) -> None:

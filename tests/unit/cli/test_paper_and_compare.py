@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,18 +12,27 @@ from tests.unit.cli.test_discover_command import farpoint
 
 def test_one_section_and_its_files(tmp_path: Path) -> None:
     run = farpoint("paper", "--only", "fig1,counts", "--quick", "--out", str(tmp_path))
-    assert (run.returncode, run.stderr) == (0, "")
+    assert (run.returncode, run.stderr.strip()) == (0, "")
     assert "holds  At t = 4 and 13 there are 32, 28" in run.stdout
     assert {file.name for file in tmp_path.iterdir()} == {
-        "paper.html", "results", "fig1.csv", "counts.csv", "claims.csv",
+        "paper-quick-fig1-counts.html", "paper-quick-fig1-counts-claims.csv", "results", "fig1.csv", "counts.csv",
     }  # fmt: skip
-    assert "<h2 id='counts'>" in (tmp_path / "paper.html").read_text(encoding="utf-8")
+    assert "<h2 id='counts'>" in (tmp_path / "paper-quick-fig1-counts.html").read_text(encoding="utf-8")
+
+
+def test_a_reader_that_leaves_early_does_not_lose_the_page(tmp_path: Path) -> None:
+    words = f"paper --only counts --quick --out '{tmp_path}/[odd]'"
+    command = f"{sys.executable} -c 'from farpoint.cli import main; main()' {words} | true"
+    subprocess.run(["bash", "-c", command], capture_output=True, check=True)
+    assert (tmp_path / "[odd]" / "paper-quick-counts.html").exists()
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["paper", "--only", "fig9"], "experiment must be one of fig1"),
+        (["paper", "--only", ""], "experiment must be one of fig1"),
+        (["paper", "--jobs", "0"], "n_jobs must be a whole number but 0"),
         (["compare", "rign"], "Did you mean ring"),
         (["compare", "ring", "--methods", "diffusion,magic"], "method must be one of diffusion"),
         (["compare", "ring", "--runs", "0"], "runs must be at least 1"),
@@ -52,3 +63,9 @@ def test_compare_a_map_of_ones_own(tmp_path: Path) -> None:
     assert float(rows["diffusion options"]["steps, median"]) < float(rows["primitive actions"]["steps, median"])
     assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
     assert all(method in run.stdout for method in rows)
+
+
+def test_compare_on_tiny_worlds_and_narrow_terminals(tmp_path: Path) -> None:
+    run = farpoint("compare", "-", "--methods", "none", "--runs", "1", "--episodes", "5", text="G.")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "1 [1, 1]" in run.stdout.replace("1.0", "1")

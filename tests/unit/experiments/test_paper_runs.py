@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import farpoint
 from farpoint.errors import OutputError, UnknownName
 from farpoint.experiments import parts as parts_module
 from farpoint.experiments.claims import CLAIMS, FAILS, HOLDS, IN_PART, judge
 from farpoint.experiments.paper import EXPERIMENTS, Scale, choose
 from farpoint.experiments.parts import Arrays, Part
 from farpoint.experiments.runner import run
-from farpoint.experiments.store import Store
+from farpoint.experiments.store import Store, code_version
 from farpoint.experiments.tables import TABLES
 from farpoint.measures.statistics import interquartile_mean, mean_of_runs
 from farpoint.report.paper_page import paper_page, write_tables
@@ -57,6 +58,18 @@ def test_damaged_results_are_computed_again(tmp_path: Path) -> None:
     again = store.load(part)
     assert again is not None
     np.testing.assert_array_equal(again[0]["pi"], kept[0]["pi"])
+
+
+@pytest.mark.parametrize("header", ["[]", "null", '"x"', "{}", '{"version": "1", "params": [], "arrays": []}'])
+def test_foreign_headers_are_computed_again(tmp_path: Path, header: str) -> None:
+    store, part = Store(tmp_path, "1"), Part.of("stationary", world="ring")
+    np.savez(tmp_path / f"{part.name}.npz", header=np.array(header), pi=np.ones(3))
+    assert store.load(part) is None
+
+
+def test_the_version_follows_the_code() -> None:
+    assert code_version() == code_version()
+    assert code_version().startswith(farpoint.__version__)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -117,8 +130,8 @@ def test_the_whole_page_in_small(tmp_path: Path) -> None:
     assert "A quick look" in text
     assert len(verdicts) == len(CLAIMS)
     assert {verdict.verdict for verdict in verdicts} <= {HOLDS, IN_PART, FAILS}
-    write_tables(results, experiments, verdicts, tmp_path)
-    assert {file.stem for file in tmp_path.glob("*.csv")} == {*TABLES, "claims"}
+    write_tables(results, experiments, verdicts, tmp_path, "paper")
+    assert {file.stem for file in tmp_path.glob("*.csv")} == {*TABLES, "paper-claims"}
     with (tmp_path / "table1.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 2 * 5
@@ -140,6 +153,24 @@ def test_verdicts_follow_the_numbers(tmp_path: Path) -> None:
     assert len(judge(results, {"fig1"})) < len(judge(results, {"fig1", "components"}))
 
 
+def test_every_verdict_can_come_out_otherwise(tmp_path: Path) -> None:
+    """With every array replaced by noise, no claim about numbers may still hold."""
+    experiments = choose(None)
+    results = run(experiments, TINY, Store(tmp_path, "1"))
+    rng = np.random.default_rng(0)
+    for arrays in results.arrays.values():
+        for name, array in arrays.items():
+            if name in ("curves", "per_goal", "counts", "shared", "difficulty", "printed", "second", "bound"):
+                arrays[name] = np.asarray(rng.uniform(1, 100, size=array.shape))
+            if name == "goals":
+                arrays[name] = rng.integers(0, 100, size=array.size + 1)
+            if name in ("scores", "visits", "diffusion", "euclidean"):
+                arrays[name] = np.asarray(rng.uniform(1, 2, size=array.shape))
+    holding = [verdict.claim for verdict in judge(results, {experiment.name for experiment in experiments})
+               if verdict.verdict == HOLDS]  # fmt: skip
+    assert holding == []
+
+
 def test_intervals() -> None:
     rng = np.random.default_rng(0)
     inside = 0
@@ -151,3 +182,5 @@ def test_intervals() -> None:
     assert inside >= 50
     assert interquartile_mean([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1e9]).value == pytest.approx(3.5)
     assert mean_of_runs([2.0, 2.0]).low == 2.0
+    assert str(mean_of_runs([2.0])) == "2.0", "one run has no interval"
+    assert not mean_of_runs([1.0, 1.2]).clearly_below(mean_of_runs([1.3, 1.5])), "apart, but by too little"

@@ -90,8 +90,40 @@ def test_bad_input() -> None:
     with pytest.raises(NotConnected, match="every state must be reachable from every other; got 2 parts"):
         fp.steps_between_states(one_way)
     big = fp.random_maze(60, 60)
-    with pytest.raises(InvalidInput, match=r"must fit into 4 GiB.*Pass targets="):
+    with pytest.raises(InvalidInput, match=r"must fit in 4 GiB.*Pass targets="):
         fp.steps_between_states(big, fp.discover(big, "random", n_options=100))
+
+
+@pytest.mark.parametrize(("length", "known"), [(12, True), (20, True), (30, False), (60, False)])
+def test_a_state_that_options_put_out_of_reach_is_infinitely_far(length: int, known: bool) -> None:
+    # One option back to the start: every step forward must outrun it. Beyond about 1e13 a double cannot tell how far.
+    world = fp.grid((length,))
+    steps = fp.steps_between_states(world, fp.OptionSet(world, np.array([0]), "random"), targets=[length - 1])
+    assert np.isfinite(steps.matrix[0, 0]) == known
+    assert (steps.matrix >= 0).all()
+    if known:
+        exact = joint_chain(world, fp.OptionSet(world, np.array([0]), "random"), length - 1)[0]
+        assert steps.matrix[0, 0] == pytest.approx(exact, rel=1e-4)
+
+
+def test_dead_ends_and_limits() -> None:
+    dead_end = fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 0), (1, 2)]))
+    with pytest.raises(InvalidInput, match="must have a choice for an agent to be simulated; got none in 2"):
+        fp.visitation(dead_end, start=0)
+    with pytest.raises(InvalidInput, match="every state must have a choice"):
+        fp.learn(dead_end, start=0, goals=[2])
+    path = fp.grid((60,))
+    with pytest.raises(InvalidInput, match="most_steps must be enough to reach every target"):
+        fp.sample_steps_between_states(
+            path, fp.OptionSet(path, np.array([0]), "random"), targets=[59], runs=2, most_steps=5000
+        )
+    with pytest.raises(InvalidInput, match="targets must have at least one state"):
+        fp.steps_between_states(path, targets=[])
+    with pytest.raises(InvalidInput, match="n_jobs must be a whole number but 0"):
+        fp.steps_between_states(path, n_jobs=0)
+    with pytest.raises(InvalidInput, match="at most 6000 states for the exact table"):
+        fp.steps_between_states(fp.open_room(100, 100), targets=[0])
+    assert fp.cover_time(fp.grid((2,))).high == 1.0
 
 
 def test_simulations_do_not_depend_on_workers() -> None:

@@ -1,0 +1,213 @@
+"""Worlds from logs of transitions, and the log that a random walk makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from farpoint.domain.states import StateKey, check_key, state_key
+from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transitions:
+    """A log: from which state, by which action, to which state, and whether the episode ended there.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> fp.explore(gym.make("FrozenLake-v1"), 100, seed=0)
+    Transitions(100 steps)
+    """
+
+    states: Sequence[Hashable]
+    next_states: Sequence[Hashable]
+    actions: NDArray[np.int64]
+    terminated: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __repr__(self) -> str:
+        return f"Transitions({len(self)} steps)"
+
+
+def explore(
+    env: Any,
+    n_steps: int,
+    seed: int = 0,
+    *,
+    state: StateKey | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Transitions:
+    """Return the log of a walk that takes uniformly random actions in an environment, reset whenever an episode ends.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With discrete actions.
+    n_steps, seed : int
+    state : function of (env, observation), optional
+        What identifies a state, as in `Domain.from_env`.
+    progress : function of (int, int)
+        Called now and then with the steps done and their number.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> log = fp.explore(gym.make("FrozenLake-v1", is_slippery=False), 5000, seed=1)
+    >>> fp.Domain.from_transitions(log).n_states
+    11
+    """
+    n_steps = check_integer("n_steps", n_steps, 1)
+    n_actions = getattr(env.action_space, "n", None)
+    if n_actions is None:
+        raise InvalidInput(f"environment must have discrete actions; got {env.action_space}.")
+    key_of = state or state_key
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
+    choices = rng.integers(int(n_actions), size=n_steps)
+    before, after = [], []
+    terminated = np.zeros(n_steps, dtype=bool)
+    observation, _ = env.reset(seed=seed)
+    here = check_key(key_of(env, observation))
+    for step in range(n_steps):
+        observation, _, ended, truncated, _ = env.step(int(choices[step]))
+        there = check_key(key_of(env, observation))
+        before.append(here)
+        after.append(there)
+        terminated[step] = ended
+        if ended or truncated:
+            observation, _ = env.reset()
+            there = check_key(key_of(env, observation))
+        here = there
+        if step % 1000 == 0:
+            progress(step, n_steps)
+    progress(n_steps, n_steps)
+    return Transitions(before, after, choices, terminated)
+
+
+def read_log(states: Any, next_states: Any, actions: Any) -> Transitions:
+    """Return the log that was given: arrays, a `Transitions`, a Minari dataset, or a replay buffer."""
+    if isinstance(states, Transitions):
+        return states
+    if hasattr(states, "iterate_episodes"):
+        return _from_minari(states)
+    if hasattr(states, "observations") and hasattr(states, "next_observations") and hasattr(states, "pos"):
+        return _from_replay_buffer(states)
+    if next_states is None:
+        raise InvalidInput("next_states must be given with states; got None.")
+    before, after = _keys(states), _keys(next_states)
+    if len(before) != len(after) or not before:
+        raise InvalidInput(
+            f"states and next_states must be equally long and not empty; got {len(before)} and {len(after)}."
+        )
+    chosen = np.full(len(before), -1) if actions is None else np.asarray(actions).astype(np.int64).ravel()
+    if chosen.size != len(before):
+        raise InvalidInput(f"actions must be as many as states ({len(before)}); got {chosen.size}.")
+    return Transitions(before, after, chosen, np.zeros(len(before), dtype=bool))
+
+
+def _keys(values: Any) -> list[Hashable]:
+    """Return what identifies each state of a column: numbers and hashables as they are, rows of an array as bytes."""
+    if isinstance(values, np.ndarray):
+        if np.issubdtype(values.dtype, np.floating):
+            raise InvalidInput(
+                f"states must be whole numbers, labels, or arrays of whole numbers; got {values.dtype}. Give each "
+                "continuous state a cell first, for example by rounding."
+            )
+        flat = values.reshape(len(values), -1)
+        if flat.shape[1] == 1 and np.issubdtype(values.dtype, np.integer):
+            return [int(value) for value in flat[:, 0]]
+        return [row.tobytes() for row in np.ascontiguousarray(flat)]
+    return [check_key(value.item() if isinstance(value, np.generic) else value) for value in values]
+
+
+def _from_minari(dataset: Any) -> Transitions:
+    before: list[Hashable] = []
+    after: list[Hashable] = []
+    actions: list[NDArray[Any]] = []
+    ended: list[NDArray[Any]] = []
+    for episode in dataset.iterate_episodes():
+        keys = _keys(np.asarray(episode.observations))
+        if len(keys) != len(episode.actions) + 1:
+            raise InvalidInput(
+                f"episode must have one observation more than actions; got {len(keys)} and {len(episode.actions)}: the "
+                "dataset has gaps."
+            )
+        before += keys[:-1]
+        after += keys[1:]
+        actions.append(np.asarray(episode.actions).ravel())
+        ended.append(np.asarray(episode.terminations))
+    if not before:
+        raise InvalidInput("dataset must have at least one step; got none.")
+    return Transitions(before, after, np.concatenate(actions).astype(np.int64), np.concatenate(ended).astype(bool))
+
+
+def _from_replay_buffer(buffer: Any) -> Transitions:
+    size = buffer.buffer_size if buffer.full else buffer.pos
+    if size == 0:
+        raise InvalidInput("replay buffer must have at least one step; got none.")
+
+    def flat(values: Any) -> NDArray[Any]:
+        array = np.asarray(values)[:size]
+        return array.reshape(-1, *array.shape[2:])
+
+    # Where an episode was cut by a time limit the buffer says done, and says so.
+    done = flat(buffer.dones).astype(bool) & ~flat(buffer.timeouts).astype(bool)
+    before, after = _keys(flat(buffer.observations)), _keys(flat(buffer.next_observations))
+    return Transitions(before, after, flat(buffer.actions).ravel().astype(np.int64), done.ravel())
+
+
+def count_transitions(log: Transitions, symmetrize: bool, largest_component: bool) -> dict[str, Any]:
+    """Return the arguments of a Domain with the frequencies of a log as its chances."""
+    number: dict[Hashable, int] = {}
+    for key in (*log.states, *log.next_states):
+        number.setdefault(key, len(number))
+    before = np.array([number[key] for key in log.states])
+    after = np.array([number[key] for key in log.next_states])
+    actions = np.asarray(log.actions)
+    if symmetrize:
+        before, after = np.concatenate([before, after]), np.concatenate([after, before])
+        actions = np.full(before.size, -1)
+    keep = _crossable(before, after, len(number), largest_component)
+    place = np.full(len(number), -1)
+    place[keep] = np.arange(keep.size)
+    inside = (place[before] >= 0) & (place[after] >= 0)
+    before, after, actions = place[before[inside]], place[after[inside]], actions[inside]
+    labels = list(number)
+    # Without actions every pair of states that was seen is a choice of its own, weighted by how often.
+    column = after if (actions < 0).all() else actions
+    choices, index = np.unique(np.stack([before, column], axis=1), axis=0, return_inverse=True)
+    counts = csr_array((np.ones(before.size), (index.ravel(), after)), shape=(len(choices), keep.size))
+    totals = np.asarray(counts.sum(axis=1))
+    transitions = csr_array(counts.multiply(1.0 / totals[:, None]))
+    choice_ptr = np.searchsorted(choices[:, 0], np.arange(keep.size + 1))
+    return {
+        "transitions": transitions,
+        "choice_ptr": choice_ptr,
+        "actions": None if (actions < 0).all() else choices[:, 1].astype(np.int32),
+        "weights": totals if (actions < 0).all() else None,
+        "labels": tuple(labels[state] for state in keep),
+    }
+
+
+def _crossable(
+    before: NDArray[np.int64], after: NDArray[np.int64], n_states: int, largest_component: bool
+) -> NDArray[np.int64]:
+    """Return the states of the largest set that can be crossed in both directions, or fail if that is not all."""
+    graph = csr_array((np.ones(before.size), (before, after)), shape=(n_states, n_states))
+    n_parts, part = connected_components(graph, directed=True, connection="strong")
+    sizes = np.bincount(part)
+    if n_parts > 1 and not largest_component:
+        raise NotConnected(
+            f"log must lead from every state to every other; got {n_parts} parts (sizes "
+            f"{listed(np.sort(sizes)[::-1])}). Pass largest_component=True to keep the largest, or symmetrize=True if "
+            "moves can be undone."
+        )
+    return np.flatnonzero(part == sizes.argmax())

@@ -1,0 +1,98 @@
+"""What tells one state of a Gymnasium environment from another: its key."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from farpoint.errors import InvalidInput
+
+StateKey = Callable[[Any, Any], Hashable]
+
+
+def state_key(env: Any, observation: Any) -> Hashable:
+    """Return what identifies the state that an environment is in, from its observation or from the environment itself.
+
+    MiniGrid: the walls, where the agent stands and looks, what it carries, and every object. Elsewhere: a whole
+    number as it is, a tuple of whole numbers as it is, an array of whole numbers as its bytes.
+
+    MiniGrid's own ``hash()`` is not used: it prints the agent's position, which is a pair of Python integers at first
+    and of NumPy integers after a step, so that one state has two hashes.
+
+    Raises
+    ------
+    InvalidInput
+        A continuous observation, or one that cannot be told apart from others.
+    """
+    base = env.unwrapped
+    if hasattr(base, "grid") and hasattr(base, "agent_pos") and hasattr(base, "agent_dir"):
+        return minigrid_key(base)
+    if isinstance(observation, (int, np.integer)):
+        return int(observation)
+    if isinstance(observation, tuple) and all(isinstance(item, (int, np.integer)) for item in observation):
+        return tuple(int(item) for item in observation)
+    if isinstance(observation, np.ndarray):
+        if not np.issubdtype(observation.dtype, np.integer) and observation.dtype != bool:
+            raise InvalidInput(
+                f"observation must be of whole numbers to identify a state; got an array of {observation.dtype}. "
+                "Pass state=, a function of (env, observation) that gives a hashable key."
+            )
+        return observation.tobytes()
+    raise InvalidInput(
+        f"observation must be a whole number, a tuple of them or an array; got {type(observation).__name__}. "
+        "Pass state=, a function of (env, observation) that gives a hashable key."
+    )
+
+
+def minigrid_key(base: Any) -> Hashable:
+    """Return the key of a MiniGrid state."""
+    grid = base.grid
+    # Walls never move: their digest is kept on the grid, so that a step does not pay for it.
+    walls = getattr(grid, "_farpoint_walls", None)
+    if walls is None:
+        cells = bytes(cell is not None and cell.type == "wall" for cell in grid.grid)
+        walls = hashlib.blake2b(cells, digest_size=8).hexdigest()
+        grid._farpoint_walls = walls
+    things = tuple(
+        (place, cell.encode()) for place, cell in enumerate(grid.grid) if cell is not None and cell.type != "wall"
+    )
+    x, y = base.agent_pos
+    carrying = base.carrying.encode() if base.carrying is not None else None
+    return walls, int(x), int(y), int(base.agent_dir), carrying, things
+
+
+def check_key(key: Any) -> Hashable:
+    """Return the key if it can be looked up."""
+    try:
+        hash(key)
+    except TypeError as error:
+        raise InvalidInput(
+            f"state must give a hashable key; got {type(key).__name__}. Give a number, a text, bytes or a tuple."
+        ) from error
+    return key  # type: ignore[no-any-return]
+
+
+def position_of(env: Any, key: Hashable) -> tuple[int, int] | None:
+    """Return the row and column of the state that an environment is in, where the environment has such."""
+    base = env.unwrapped
+    if hasattr(base, "agent_pos") and hasattr(base, "grid"):
+        x, y = base.agent_pos
+        return int(y), int(x)
+    return table_position(base, key)
+
+
+def table_position(base: Any, key: Hashable) -> tuple[int, int] | None:
+    """Return the row and column of a numbered state of a toy-text environment."""
+    if not isinstance(key, int):
+        return None
+    if hasattr(base, "nrow") and hasattr(base, "ncol"):
+        return key // int(base.ncol), key % int(base.ncol)
+    if hasattr(base, "shape") and len(base.shape) == 2:
+        return key // int(base.shape[1]), key % int(base.shape[1])
+    if hasattr(base, "decode"):
+        row, column, *_ = base.decode(key)
+        return int(row), int(column)
+    return None
