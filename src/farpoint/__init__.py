@@ -51,11 +51,14 @@ _HOME = {
     "steps_between_states": "measures",
     "visitation": "measures",
     "LearningResult": "agents",
+    "OptionsWrapper": "agents",
+    "EpisodicResult": "agents",
     "learn": "agents",
+    "learn_episodes": "agents",
 }
 
 if TYPE_CHECKING:
-    from farpoint.agents import LearningResult, learn
+    from farpoint.agents import EpisodicResult, LearningResult, OptionsWrapper, learn, learn_episodes
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -97,10 +100,12 @@ if TYPE_CHECKING:
 __all__ = [
     "CoverTime",
     "Domain",
+    "EpisodicResult",
     "Goals",
     "LearningResult",
     "Option",
     "OptionSet",
+    "OptionsWrapper",
     "SampledSteps",
     "Scores",
     "Spectrum",
@@ -117,6 +122,7 @@ __all__ = [
     "grid",
     "lazy_walk",
     "learn",
+    "learn_episodes",
     "load_options",
     "maze",
     "normalized_laplacian",

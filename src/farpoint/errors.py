@@ -43,6 +43,10 @@ class OutputError(FarpointError):
     """A file or folder that cannot be written."""
 
 
+class MissingExtra(FarpointError, ImportError):
+    """A part that needs a package which is not installed."""
+
+
 def listed(values: Iterable[Any], most: int = 6) -> str:
     """Return ``values`` as text, cut after ``most`` of them.
 

@@ -38,7 +38,7 @@ def root(
 World = Annotated[
     str,
     typer.Argument(
-        help="four_rooms, maze, ring, open_room, random_maze; a map file; or - for a map on standard input."
+        help="four_rooms, maze, ring, open_room, random_maze; gym:ENV-ID; a map file; or - for standard input."
     ),
 ]
 
@@ -131,3 +131,16 @@ def compare(
             out=out,
         )
     )
+
+
+@app.command()
+def envs(
+    only: Annotated[str | None, typer.Option(help="Only these, comma-separated: fourrooms, taxi, …")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Far fewer runs, for a first look.")] = False,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the page, figure, CSV and results.")] = Path("out"),
+) -> None:
+    """Measure whether options help in Gymnasium environments. Continues where it was stopped."""
+    from farpoint.cli.envs import run
+
+    run(only, quick, jobs, out)

@@ -58,7 +58,7 @@ def run(asked: DiscoverOptions) -> None:
     """Carry out the command."""
     console = Console()
     formats = [check_word("picture format", word.strip(), _PICTURE_FORMATS) for word in asked.formats.split(",")]
-    domain = read_world(asked.world, asked.wind, asked.largest_component)
+    domain = read_world(asked.world, asked.wind, asked.largest_component, asked.seed)
     with results_folder(asked.out) if asked.out else nullcontext() as folder:
         with console.status("discovering options …"):
             began = time.perf_counter()
@@ -117,6 +117,8 @@ def _print_facts(console: Console, facts: dict[str, str]) -> None:
 
 
 def _print_map(console: Console, options: OptionSet) -> None:
+    if not options.domain.drawable:
+        return
     text = options.to_text()
     lines = text.splitlines()
     if len(lines[0]) > console.width or len(lines) > _TALLEST_MAP:

@@ -30,7 +30,7 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
     store = Store(out / "results", code_version())
     with results_folder(out) as folder:
         # On standard error, so that a reader of the output who leaves early does not end the work.
-        with _progress() as progress:
+        with progress_bar() as progress:
             task = progress.add_task("beginning", total=None)
 
             def show(name: str, done: int, total: int) -> None:
@@ -55,6 +55,7 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
     console.print(Text(f"{target}: {len(experiments)} sections, {len(text) / 1e6:.1f} MB, {seconds:.0f} s"))
 
 
-def _progress() -> Progress:
+def progress_bar() -> Progress:
+    """Return a bar on standard error."""
     columns = (TextColumn("{task.description:42}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=Console(stderr=True), transient=True)

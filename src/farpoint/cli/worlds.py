@@ -5,16 +5,20 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+import warnings
 from pathlib import Path
+from typing import Any
 
 from farpoint.domain import CATALOGUE, Domain
-from farpoint.errors import InvalidFile, NotConnected, UnknownName
+from farpoint.errors import InvalidFile, MissingExtra, NotConnected, UnknownName
 
 
-def read_world(word: str, wind: float = 0.0, largest_component: bool = False) -> Domain:
-    """Return the world of a catalogue name, a map file, or ``-`` for a map on standard input."""
+def read_world(word: str, wind: float = 0.0, largest_component: bool = False, seed: int = 0) -> Domain:
+    """Return the world of a catalogue name, ``gym:ENV-ID``, a map file, or ``-`` for a map on standard input."""
     if word in CATALOGUE:
         return CATALOGUE[word](wind)
+    if word.startswith("gym:"):
+        return Domain.from_env(make_env(word.removeprefix("gym:")), seed=seed)
     if word == "-":
         text, name = sys.stdin.read(), "standard input"
     else:
@@ -23,6 +27,29 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False) ->
         return Domain.from_map(text, wind, largest_component=largest_component, name=name)
     except NotConnected as error:
         raise NotConnected(str(error).replace("largest_component=True", "--largest-component")) from error
+
+
+def make_env(name: str) -> Any:
+    """Return the Gymnasium environment of this name; those of MiniGrid need the extra ``envs``."""
+    import gymnasium
+
+    if name.startswith(("MiniGrid", "BabyAI")):
+        check_minigrid()
+    with warnings.catch_warnings():
+        # Gymnasium advises newer versions of an environment; the name was chosen.
+        warnings.simplefilter("ignore")
+        try:
+            return gymnasium.make(name)
+        except gymnasium.error.Error as error:
+            raise UnknownName(f"environment must be one that Gymnasium knows; got {name!r} ({error}).") from error
+
+
+def check_minigrid() -> None:
+    """Fail with the way to install MiniGrid where it is not; importing it makes its environments known."""
+    try:
+        import minigrid  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("minigrid must be installed for this world. Run: pip install 'farpoint[envs]'") from error
 
 
 def _read_file(word: str) -> str:

@@ -38,7 +38,7 @@ _SECONDS_PER_CUBE = 1e-9
 # Beyond this, on one core, auto rather gives an approximate score with its bound.
 _PATIENCE_SECONDS = 600.0
 # A dense singular value decomposition of this size takes about ten seconds.
-_POLAR_LIMIT = 2_500
+POLAR_LIMIT = 2_500
 _DEFAULT_COMPONENTS = 100
 _ROUNDING = 1e-9
 
@@ -221,8 +221,8 @@ def _choose_form(domain: Domain, form: str, solver: str) -> tuple[str, str]:
         return ("walk" if form == "auto" else form), ""
     if form == "auto":
         problem = why_not_polar(domain) if solver == "auto" else ""
-        if solver == "auto" and not problem and domain.n_states > _POLAR_LIMIT:
-            problem = f"Algorithm 2 takes minutes for more than {_POLAR_LIMIT} states."
+        if solver == "auto" and not problem and domain.n_states > POLAR_LIMIT:
+            problem = f"Algorithm 2 takes minutes for more than {POLAR_LIMIT} states."
         form = "walk" if solver == "local" or problem else "polar"
         meaning = "Proposition 2 on the walk" if form == "walk" else "Algorithm 2"
         return form, f"; the world is not symmetric, so {meaning} (form={form!r}). {problem}".rstrip()

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.agents import LearningResult, learn
+from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.diffusion import difficulty, diffusion_distance, find_goals, score, spectrum, stationary
 from farpoint.diffusion.distance import walk_columns
 from farpoint.domain import Domain, grid, world
@@ -47,7 +49,9 @@ class Part:
     def name(self) -> str:
         """A name for files: readable, and different for different parameters."""
         digest = hashlib.blake2b(json.dumps([self.kind, self.params]).encode(), digest_size=4).hexdigest()
-        words = [str(value) for name, value in sorted(self.params, reverse=True) if name in ("world", "t", "method")]
+        words = [
+            str(value) for name, value in sorted(self.params, reverse=True) if name in ("world", "env", "t", "method")
+        ]
         return "-".join([self.kind, *words, digest])
 
     def compute(self, n_jobs: int = -1) -> Arrays:
@@ -188,6 +192,43 @@ def _propositions(n_jobs: int, world: str, t: int) -> Arrays:
     }
 
 
+def _episodes(
+    n_jobs: int, env: str, method: str, n_options: int, runs: int, steps: int, layout: int, slippery: bool | None = None
+) -> Arrays:
+    """Steps until the goal of an environment is reached and its way known; random options drawn anew for each run."""
+    domain = _environment(env, layout, slippery)
+    most = len(discover(domain, t=1))
+    count = min(n_options, most)
+    if method == "random":
+        results = [
+            learn_episodes(
+                domain, discover(domain, method, n_options=count, seed=run), runs=1, steps=steps, seed=run, n_jobs=1
+            )
+            for run in range(runs)
+        ]
+    else:
+        options = discover(domain, method, n_options=None if method == "none" else count)
+        results = [learn_episodes(domain, options, runs=runs, steps=steps, n_jobs=n_jobs)]
+    return {
+        "first_goal": np.concatenate([result.first_goal for result in results]),
+        "near_optimal": np.concatenate([result.near_optimal for result in results]),
+        "n_states": np.array(domain.n_states),
+        "n_options": np.array(0 if method == "none" else count),
+    }
+
+
+@lru_cache(maxsize=4)
+def _environment(env: str, layout: int, slippery: bool | None) -> Domain:
+    import gymnasium
+
+    if env.startswith("MiniGrid"):
+        import minigrid  # noqa: F401
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = gymnasium.make(env) if slippery is None else gymnasium.make(env, is_slippery=slippery)
+    return Domain.from_env(made, seed=layout)
+
+
 def _world(name: str, wind: float = 0.0) -> Domain:
     return world(name, wind)
 
@@ -203,4 +244,5 @@ KINDS: dict[str, Callable[..., Arrays]] = {
     "dumbbell": _dumbbell,
     "grid": _grid,
     "propositions": _propositions,
+    "episodes": _episodes,
 }

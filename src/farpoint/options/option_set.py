@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from os import PathLike
@@ -113,6 +113,33 @@ class OptionSet(Sequence[Option]):
 
     def __iter__(self) -> Iterator[Option]:
         return (self[index] for index in range(len(self)))
+
+    def act(self, option: int, state: Hashable, *, seed: int | np.random.Generator = 0) -> int | None:
+        """Return the environment's action that an option takes in a state, or None where it ends: no state is kept.
+
+        Parameters
+        ----------
+        option : int
+        state : hashable
+            The key of the state: a discrete observation, or what ``state=`` of `Domain.from_env` gives.
+        seed : int or Generator
+            For ties; pass a Generator to draw anew each time.
+
+        Examples
+        --------
+        >>> import gymnasium as gym, farpoint as fp
+        >>> world = fp.Domain.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+        >>> options = fp.discover(world, n_options=1)
+        >>> [options.act(0, observation) for observation in world.labels[:4]]
+        [2, 2, 2, None]
+        """
+        number = self.domain.state_of(state)
+        chances = self[option].policy(number)
+        if not chances.any():
+            return None
+        rng = np.random.default_rng(seed) if isinstance(seed, int) else seed
+        assert self.domain.actions is not None
+        return int(self.domain.actions[self.domain.choice_ptr[number] + rng.choice(chances.size, p=chances)])
 
     def to_text(self) -> str:
         """Return the map of the world with the goals marked ``*``.

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from farpoint.diffusion import spectrum
+from farpoint.diffusion import Spectrum, spectrum
+from farpoint.diffusion.score import POLAR_LIMIT
 from farpoint.domain import Domain
 from farpoint.options.option_set import OptionSet
 
@@ -21,7 +22,8 @@ def goal_states(domain: Domain) -> NDArray[np.int64]:
 def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) -> OptionSet:
     """Return the options that climb ∓ψ₁, ∓ψ₂, … and end where no neighbour is higher (Machado et al., 2017).
 
-    ψ are the eigenvectors of the normalized Laplacian; in worlds that are not symmetric, those of its polar factor.
+    ψ are the eigenvectors of the normalized Laplacian; in worlds that are not symmetric, those of its polar factor, or,
+    beyond 2 500 states, those of the symmetrized weights.
     ``include_first`` keeps ±ψ₁, as the authors of the paper do. Inside a repeated eigenvalue the vectors, and so the
     options, are one choice of many.
 
@@ -36,8 +38,11 @@ def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) 
     # Maze at t = 4 come out; with ψ first they are off by up to a quarter.
     skipped = 0 if include_first else 1
     n_vectors = (n_options + 1) // 2
-    psi = spectrum(domain, n_vectors + skipped).psi[:, skipped:]
-    climbs = np.stack([-psi, psi], axis=2).reshape(domain.n_states, -1).T[:n_options]
+    psi = _affordable_spectrum(domain, n_vectors + skipped).psi[:, skipped:]
+    climbs = np.stack([-psi, psi], axis=2).reshape(domain.n_states, -1).T[:n_options].copy()
+    # An option must not climb into a state in which the episode ends, no more than another may lead there.
+    outside = np.setdiff1d(np.arange(domain.n_states), goal_states(domain))
+    climbs[:, outside] = -1.0 - np.abs(climbs).max()
     record = {"include_first": include_first}
     return OptionSet(domain, climbs.argmax(axis=1), "eigen", record, climbs=np.ascontiguousarray(climbs))
 
@@ -69,4 +74,11 @@ def cover_options(domain: Domain, n_options: int) -> OptionSet:
 
 
 def _fiedler_vector(weights: csr_array) -> NDArray[np.float64]:
-    return np.asarray(spectrum(Domain.from_adjacency(weights), 2).psi[:, 1])
+    return np.asarray(_affordable_spectrum(Domain.from_adjacency(weights), 2).psi[:, 1])
+
+
+def _affordable_spectrum(domain: Domain, n_components: int) -> Spectrum:
+    walker = domain.walker
+    if not walker.symmetric and walker.n_states > POLAR_LIMIT:
+        walker = Domain.from_adjacency(walker.adjacency + walker.adjacency.T)
+    return spectrum(walker, n_components)

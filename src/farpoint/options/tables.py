@@ -39,10 +39,10 @@ class OptionTable(NamedTuple):
     best: NDArray[np.int64]
 
 
-def world_table(domain: Domain) -> WorldTable:
-    """Return a world as flat arrays; fail if some state has no choice, for a simulated agent could not go on there."""
+def world_table(domain: Domain, *, episodic: bool = False) -> WorldTable:
+    """Return a world as flat arrays; fail if some state has no choice, unless episodes may end there."""
     stuck = np.flatnonzero(np.diff(domain.choice_ptr) == 0)
-    if stuck.size:
+    if stuck.size and not episodic:
         raise InvalidInput(f"every state must have a choice for an agent to be simulated; got none in {listed(stuck)}.")
     matrix = domain.transitions
     sums = np.cumsum(matrix.data)

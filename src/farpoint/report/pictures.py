@@ -50,11 +50,36 @@ def draw_score(
     >>> scores = fp.score(world, t=4)
     >>> figure = draw_score(world, scores, fp.find_goals(world, scores))
     """
+    if not domain.drawable:
+        return _draw_graph(domain, scores, goals, title, label)
     figure, axes = _sheet(domain, title)
     image = heat_map(axes, domain, scores)
     if goals is not None:
         mark(axes, domain, goals)
     figure.colorbar(image, ax=axes, label=label, fraction=0.046, pad=0.03)
+    return figure
+
+
+def _draw_graph(domain: Domain, scores: ArrayLike, goals: ArrayLike | None, title: str | None, label: str) -> Figure:
+    """Return the states as dots where two eigenvectors put them: a layout without forces or chance."""
+    both = domain.walker.adjacency + domain.walker.adjacency.T
+    places = spectrum(Domain.from_adjacency(both), min(3, domain.n_states)).phi[:, 1:]
+    x, y = places[:, 0], places[:, -1]
+    figure = Figure(figsize=(5.4, 4.4), layout="constrained")
+    axes = figure.subplots()
+    edges = domain.neighbours.tocoo()
+    some = slice(None, None, max(1, edges.nnz // 20_000))
+    axes.plot(
+        [x[edges.row[some]], x[edges.col[some]]], [y[edges.row[some]], y[edges.col[some]]], color="#00000018", lw=0.6
+    )
+    dots = axes.scatter(x, y, c=np.asarray(scores), cmap=COLOURS, s=14, zorder=3)
+    if goals is not None:
+        chosen = np.asarray(goals, dtype=np.int64)
+        axes.scatter(x[chosen], y[chosen], facecolor="none", edgecolor=GOAL, s=60, linewidth=1.6, zorder=4)
+    axes.set_axis_off()
+    if title:
+        axes.set_title(title, fontsize=11)
+    figure.colorbar(dots, ax=axes, label=label, fraction=0.046, pad=0.03)
     return figure
 
 
@@ -110,7 +135,9 @@ def draw_policy(option: Option) -> Figure:
     image = heat_map(axes, domain, finite)
     label = "potential" if goal is None else "expected steps to the goal"
     figure.colorbar(image, ax=axes, label=label, fraction=0.046, pad=0.03)
-    _draw_arrows(axes, option)
+    # Where several states share a cell their arrows would too.
+    if len(np.unique(_positions(domain), axis=0)) == domain.n_states:
+        _draw_arrows(axes, option)
     if goal is not None:
         mark(axes, domain, [goal])
     return figure
@@ -170,7 +197,8 @@ def heat_map(axes: Axes, domain: Domain, values: ArrayLike, *, plain: bool = Fal
     rows, columns = _positions(domain).T
     top, left = rows.min() - 1, columns.min() - 1
     canvas = np.full((rows.max() - top + 2, columns.max() - left + 2), np.nan)
-    canvas[rows - top, columns - left] = np.asarray(values, dtype=np.float64)
+    # Several states in one cell (directions, passengers): the highest of them is seen.
+    np.fmax.at(canvas, (rows - top, columns - left), np.asarray(values, dtype=np.float64))
     extent = (left - 0.5, left + canvas.shape[1] - 0.5, top + canvas.shape[0] - 0.5, top - 0.5)
     floor = np.where(np.isnan(canvas), np.nan, 0.0)
     floor[rows - top, columns - left] = 0.0

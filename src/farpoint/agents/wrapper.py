@@ -1,0 +1,175 @@
+"""A Gymnasium wrapper in which options are actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.domain.states import StateKey, state_key
+from farpoint.errors import InvalidInput, check_fraction, check_integer
+from farpoint.options import OptionSet
+from farpoint.options.tables import option_table
+
+
+class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructorArgs):
+    """An environment with the same observations and more actions: n … n + K − 1 are the options.
+
+    A step with an option follows it to its end: the reward is the discounted sum of the rewards on the way, r₁ + γ r₂
+    + γ² r₃ + …, and ``info`` says how long it took. An option stops when it ends, when the episode does, or after
+    ``max_length`` steps.
+
+    In ``info``: ``duration`` (primitive steps inside this step), ``discount`` (γ to that power, for the target of an
+    agent that knows), ``episode_steps`` (primitive steps of this episode so far; ``env.total_steps`` counts all),
+    ``option`` (its number, or -1), and ``action_mask`` (which actions can be taken now: 1 or 0). An option that
+    cannot start here is refused with an error.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With discrete actions; any stack of wrappers.
+    options : OptionSet
+        Of a world made from this environment.
+    gamma : float
+    max_length : int
+        The longest that one option may last.
+    state : function of (env, observation), optional
+        As in `Domain.from_env`.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+    >>> options = fp.discover(fp.Domain.from_env(env), n_options=2)
+    >>> wrapped = fp.OptionsWrapper(env, options)
+    >>> wrapped.action_space
+    Discrete(6)
+    >>> observation, info = wrapped.reset(seed=0)
+    >>> observation, reward, terminated, truncated, info = wrapped.step(4)
+    >>> observation == options.domain.labels[options.goals[0]], info["duration"] > 1
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        options: OptionSet,
+        gamma: float = 0.99,
+        *,
+        max_length: int = 1000,
+        state: StateKey | None = None,
+    ) -> None:
+        # The arguments are remembered, so that the whole stack can be made again from its spec.
+        gym.utils.RecordConstructorArgs.__init__(
+            self, _disable_deepcopy=True, options=options, gamma=gamma, max_length=max_length, state=state
+        )
+        gym.Wrapper.__init__(self, env)
+        if not isinstance(env.action_space, gym.spaces.Discrete) or env.action_space.start != 0:
+            raise InvalidInput(f"environment must have discrete actions from 0; got {env.action_space}.")
+        self.n_actions = int(env.action_space.n)
+        domain = options.domain
+        if domain.labels is None or domain.actions is None or domain.actions.max(initial=-1) >= self.n_actions:
+            raise InvalidInput(
+                f"options must be of a world made from this environment; got {options!r}. Make it with Domain.from_env."
+            )
+        self.options = options
+        self.gamma = check_fraction("gamma", gamma)
+        self.max_length = check_integer("max_length", max_length, 1)
+        self.total_steps = 0
+        self.episode_steps = 0
+        self.action_space = gym.spaces.Discrete(self.n_actions + len(options))  # type: ignore[assignment]
+        self._key_of = state or state_key
+        # Best choices of every option in every state, and where each can start.
+        self._table = option_table(domain, options)
+        counts = np.diff(self._table.best_ptr).reshape(len(options), domain.n_states)
+        starts = np.zeros_like(counts, dtype=bool)
+        owners = np.repeat(np.arange(domain.n_states), np.diff(self._table.start_ptr))
+        starts[self._table.startable, owners] = True
+        self._available = starts & (counts > 0)
+        self._choices = np.random.default_rng()
+        self._observation: Any = None
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode; the seed also settles how ties inside options are broken."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        if seed is not None:
+            self._choices = np.random.default_rng(seed)
+        self._observation = observation
+        self.episode_steps = 0
+        return observation, {**info, "action_mask": self.action_masks().astype(np.int8)}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take a primitive action, or follow an option to its end."""
+        action = int(action)
+        if action < self.n_actions:
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            total, duration, option = float(reward), 1, None
+        else:
+            option = action - self.n_actions
+            observation, total, terminated, truncated, info, duration = self._follow(option)
+        self._observation = observation
+        self.total_steps += duration
+        self.episode_steps += duration
+        info = {
+            **info,
+            "duration": duration,
+            "discount": self.gamma**duration,
+            "episode_steps": self.episode_steps,
+            "option": -1 if option is None else option,
+            "action_mask": self.action_masks().astype(np.int8),
+        }
+        return observation, total, bool(terminated), bool(truncated), info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions can be taken now."""
+        primitive = np.ones(self.n_actions, dtype=bool)
+        state = self._known_state()
+        if state is None:
+            return np.concatenate([primitive, np.zeros(len(self.options), dtype=bool)])
+        return np.concatenate([primitive, self._available[:, state]])
+
+    def _known_state(self) -> int | None:
+        return self.options.domain._number_of.get(self._key_of(self.env, self._observation))
+
+    def _state(self) -> int:
+        number = self._known_state()
+        if number is None:
+            raise InvalidInput(
+                f"environment must be in a state that {self.options.domain.name} knows; got another. The options are "
+                "of another layout or seed: discover them with the seeds that are used here."
+            )
+        return number
+
+    def _follow(self, number: int) -> tuple[Any, float, bool, bool, dict[str, Any], int]:
+        if not 0 <= number < len(self.options):
+            raise InvalidInput(f"action must be at most {self.action_space.n - 1}; got {number + self.n_actions}.")  # type: ignore[attr-defined]
+        state = self._state()
+        if not self._available[number, state]:
+            raise InvalidInput(
+                f"option {number} must be one that can start here; got state {state}, where it cannot. See "
+                "info['action_mask']."
+            )
+        domain = self.options.domain
+        actions = domain.actions
+        assert actions is not None
+        total, factor, duration = 0.0, 1.0, 0
+        while True:
+            best = self._best(number, state)
+            choice = best[self._choices.integers(best.size)] if best.size > 1 else best[0]
+            self._observation, reward, terminated, truncated, info = self.env.step(int(actions[choice]))
+            total += factor * float(reward)
+            factor *= self.gamma
+            duration += 1
+            if terminated or truncated or duration >= self.max_length:
+                break
+            state = self._state()
+            if self._best(number, state).size == 0:
+                break
+        return self._observation, total, bool(terminated), bool(truncated), info, duration
+
+    def _best(self, option: int, state: int) -> NDArray[np.int64]:
+        """Return the choices that an option takes in a state, uniformly; none where it ends."""
+        row = option * self.options.domain.n_states + state
+        return self._table.best[self._table.best_ptr[row] : self._table.best_ptr[row + 1]]
