@@ -55,10 +55,20 @@ _HOME = {
     "EpisodicResult": "agents",
     "learn": "agents",
     "learn_episodes": "agents",
+    "TabularAgent": "agents",
+    "train_tabular": "agents",
 }
 
 if TYPE_CHECKING:
-    from farpoint.agents import EpisodicResult, LearningResult, OptionsWrapper, learn, learn_episodes
+    from farpoint.agents import (
+        EpisodicResult,
+        LearningResult,
+        OptionsWrapper,
+        TabularAgent,
+        learn,
+        learn_episodes,
+        train_tabular,
+    )
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -110,6 +120,7 @@ __all__ = [
     "Scores",
     "Spectrum",
     "StepsBetweenStates",
+    "TabularAgent",
     "Transitions",
     "cover_time",
     "difficulty",
@@ -135,6 +146,7 @@ __all__ = [
     "spectrum",
     "stationary",
     "steps_between_states",
+    "train_tabular",
     "visitation",
     "world",
 ]

@@ -2,6 +2,18 @@
 
 from farpoint.agents.episodic import EpisodicResult, learn_episodes
 from farpoint.agents.learning import ALGORITHMS, COUNTINGS, LearningResult, learn
+from farpoint.agents.tabular import TABULAR_ALGORITHMS, TabularAgent, train_tabular
 from farpoint.agents.wrapper import OptionsWrapper
 
-__all__ = ["ALGORITHMS", "COUNTINGS", "EpisodicResult", "LearningResult", "OptionsWrapper", "learn", "learn_episodes"]
+__all__ = [
+    "ALGORITHMS",
+    "COUNTINGS",
+    "TABULAR_ALGORITHMS",
+    "EpisodicResult",
+    "LearningResult",
+    "OptionsWrapper",
+    "TabularAgent",
+    "learn",
+    "learn_episodes",
+    "train_tabular",
+]

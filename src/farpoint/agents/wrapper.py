@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import gymnasium as gym
@@ -89,6 +90,9 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         starts[self._table.startable, owners] = True
         self._available = starts & (counts > 0)
         self._choices = np.random.default_rng()
+        # Called after every primitive step with (state, action, reward, next state, terminated): for agents that learn
+        # inside options.
+        self.on_step: Callable[..., None] | None = None
         self._observation: Any = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -104,8 +108,11 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         """Take a primitive action, or follow an option to its end."""
         action = int(action)
         if action < self.n_actions:
+            before = self._known_state() if self.on_step is not None else None
             observation, reward, terminated, truncated, info = self.env.step(action)
             total, duration, option = float(reward), 1, None
+            self._observation = observation
+            self._tell(before, action, total, bool(terminated))
         else:
             option = action - self.n_actions
             observation, total, terminated, truncated, info, duration = self._follow(option)
@@ -122,13 +129,25 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         }
         return observation, total, bool(terminated), bool(truncated), info
 
+    def key(self, observation: Any) -> Hashable:
+        """Return what identifies the state that the environment is in now."""
+        return self._key_of(self.env, observation)
+
+    def actions_of(self, option: int, state: int) -> set[int]:
+        """Return the environment's actions that an option takes in a state; none where it ends."""
+        assert self.options.domain.actions is not None
+        return {int(action) for action in self.options.domain.actions[self._best(option, state)]}
+
+    def mask_of(self, state: int) -> NDArray[np.bool_]:
+        """Return which actions can be taken in a state."""
+        return np.concatenate([np.ones(self.n_actions, dtype=bool), self._available[:, state]])
+
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""
-        primitive = np.ones(self.n_actions, dtype=bool)
         state = self._known_state()
-        if state is None:
-            return np.concatenate([primitive, np.zeros(len(self.options), dtype=bool)])
-        return np.concatenate([primitive, self._available[:, state]])
+        if state is not None:
+            return self.mask_of(state)
+        return np.arange(self.n_actions + len(self.options)) < self.n_actions
 
     def _known_state(self) -> int | None:
         return self.options.domain._number_of.get(self._key_of(self.env, self._observation))
@@ -159,6 +178,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
             best = self._best(number, state)
             choice = best[self._choices.integers(best.size)] if best.size > 1 else best[0]
             self._observation, reward, terminated, truncated, info = self.env.step(int(actions[choice]))
+            self._tell(state, int(actions[choice]), float(reward), bool(terminated))
             total += factor * float(reward)
             factor *= self.gamma
             duration += 1
@@ -168,6 +188,10 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
             if self._best(number, state).size == 0:
                 break
         return self._observation, total, bool(terminated), bool(truncated), info, duration
+
+    def _tell(self, before: int | None, action: int, reward: float, terminated: bool) -> None:
+        if self.on_step is not None and before is not None:
+            self.on_step(before, action, reward, self._known_state(), terminated)
 
     def _best(self, option: int, state: int) -> NDArray[np.int64]:
         """Return the choices that an option takes in a state, uniformly; none where it ends."""

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from farpoint.agents import LearningResult, learn
+from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.cli.output import results_folder
 from farpoint.cli.worlds import read_world
 from farpoint.domain import Domain
@@ -26,6 +26,8 @@ from farpoint.options import METHODS, discover
 _ALL_TARGETS = 600
 _SAMPLED_TARGETS = 60
 _GOALS = 10
+_EPISODIC_OPTIONS = 10
+_EPISODIC_STEPS = 300_000
 _LONGEST_COVER = 1_000_000
 # Below this width the table is a list.
 _NARROW = 110
@@ -62,7 +64,10 @@ def run(asked: CompareOptions) -> None:
     """Carry out the command."""
     console = Console()
     methods = [check_word("method", word.strip(), METHODS) for word in asked.methods.split(",")]
-    domain = read_world(asked.world, asked.wind, asked.largest_component)
+    domain = read_world(asked.world, asked.wind, asked.largest_component, asked.seed)
+    if domain.restart is not None:
+        _compare_episodes(console, domain, methods, asked)
+        return
     with results_folder(asked.out) if asked.out else nullcontext() as folder:
         compared = {}
         with console.status("comparing …") as status:
@@ -77,6 +82,28 @@ def run(asked: CompareOptions) -> None:
     _print(console, domain, compared, targets)
     if asked.out:
         console.print(Text(f"comparison.png and comparison.csv in {asked.out}/"))
+
+
+def _compare_episodes(console: Console, domain: Domain, methods: list[str], asked: CompareOptions) -> None:
+    """Print how soon the goal of an environment is reached, and how soon its way is known, with each method."""
+    count = asked.n_options or min(_EPISODIC_OPTIONS, len(discover(domain, t=1)))
+    table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
+    for name in ("method", "options", "goal first reached [95 %]", "near optimal [95 %]"):
+        table.add_column(name, justify="left" if name == "method" else "right")
+    with console.status("comparing …") as status:
+        for method in methods:
+            status.update(f"learning with {METHOD_TITLES[method]} …")
+            options = discover(
+                domain, method, t=asked.t, n_options=None if method == "none" else count, seed=asked.seed
+            )
+            result = learn_episodes(domain, options, runs=asked.runs, seed=asked.seed, steps=_EPISODIC_STEPS)
+            cells = []
+            for steps in (result.first_goal, result.near_optimal):
+                estimate = interquartile_mean(np.minimum(steps, _EPISODIC_STEPS))
+                cells.append(f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]")
+            table.add_row(METHOD_TITLES[method], str(len(options)), *(Text(cell) for cell in cells))
+    console.print(table)
+    console.print(Text(f"environment steps, interquartile mean of runs; {_EPISODIC_STEPS:,} is the most", style="dim"))
 
 
 def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:

@@ -30,6 +30,9 @@ class Transitions:
     next_states: Sequence[Hashable]
     actions: NDArray[np.int64]
     terminated: NDArray[np.bool_]
+    # Where episodes began, and how many were cut by a time limit; empty where the log does not say.
+    begun: Sequence[Hashable] = ()
+    n_truncated: int = 0
 
     def __len__(self) -> int:
         return len(self.states)
@@ -44,6 +47,7 @@ def explore(
     seed: int = 0,
     *,
     state: StateKey | None = None,
+    layout: int | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Transitions:
     """Return the log of a walk that takes uniformly random actions in an environment, reset whenever an episode ends.
@@ -55,6 +59,8 @@ def explore(
     n_steps, seed : int
     state : function of (env, observation), optional
         What identifies a state, as in `Domain.from_env`.
+    layout : int, optional
+        Seed of every reset, for environments whose layout depends on it; default: a new one each time.
     progress : function of (int, int)
         Called now and then with the steps done and their number.
 
@@ -63,7 +69,7 @@ def explore(
     >>> import gymnasium as gym, farpoint as fp
     >>> log = fp.explore(gym.make("FrozenLake-v1", is_slippery=False), 5000, seed=1)
     >>> fp.Domain.from_transitions(log).n_states
-    11
+    16
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     n_actions = getattr(env.action_space, "n", None)
@@ -74,8 +80,9 @@ def explore(
     choices = rng.integers(int(n_actions), size=n_steps)
     before, after = [], []
     terminated = np.zeros(n_steps, dtype=bool)
-    observation, _ = env.reset(seed=seed)
+    observation, _ = env.reset(seed=seed if layout is None else layout)
     here = check_key(key_of(env, observation))
+    begun, n_truncated = [here], 0
     for step in range(n_steps):
         observation, _, ended, truncated, _ = env.step(int(choices[step]))
         there = check_key(key_of(env, observation))
@@ -83,13 +90,15 @@ def explore(
         after.append(there)
         terminated[step] = ended
         if ended or truncated:
-            observation, _ = env.reset()
+            observation, _ = env.reset(seed=layout)
             there = check_key(key_of(env, observation))
+            begun.append(there)
+            n_truncated += not ended
         here = there
         if step % 1000 == 0:
             progress(step, n_steps)
     progress(n_steps, n_steps)
-    return Transitions(before, after, choices, terminated)
+    return Transitions(before, after, choices, terminated, begun, n_truncated)
 
 
 def read_log(states: Any, next_states: Any, actions: Any) -> Transitions:
@@ -175,7 +184,9 @@ def count_transitions(log: Transitions, symmetrize: bool, largest_component: boo
     if symmetrize:
         before, after = np.concatenate([before, after]), np.concatenate([after, before])
         actions = np.full(before.size, -1)
-    keep = _crossable(before, after, len(number), largest_component)
+    episodic = bool(log.begun) and not symmetrize
+    # A log that knows its episodes can be walked for ever: the walk begins again where they end.
+    keep = np.arange(len(number)) if episodic else _crossable(before, after, len(number), largest_component)
     place = np.full(len(number), -1)
     place[keep] = np.arange(keep.size)
     inside = (place[before] >= 0) & (place[after] >= 0)
@@ -189,12 +200,22 @@ def count_transitions(log: Transitions, symmetrize: bool, largest_component: boo
     transitions = csr_array(counts.multiply(1.0 / totals[:, None]))
     choice_ptr = np.searchsorted(choices[:, 0], np.arange(keep.size + 1))
     return {
+        **(_episodes(log, number) if episodic else {}),
         "transitions": transitions,
         "choice_ptr": choice_ptr,
         "actions": None if (actions < 0).all() else choices[:, 1].astype(np.int32),
         "weights": totals if (actions < 0).all() else None,
         "labels": tuple(labels[state] for state in keep),
     }
+
+
+def _episodes(log: Transitions, number: dict[Hashable, int]) -> dict[str, Any]:
+    """Return restart and starts as the log shows them."""
+    ended = [number[key] for key, over in zip(log.next_states, log.terminated, strict=True) if over]
+    restart = np.full(len(number), max(log.n_truncated, 1) / len(log))
+    restart[ended] = 1.0
+    starts = np.bincount([number[key] for key in log.begun], minlength=len(number)).astype(np.float64)
+    return {"restart": restart, "starts": starts / starts.sum()}
 
 
 def _crossable(

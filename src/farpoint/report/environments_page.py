@@ -36,8 +36,8 @@ def environments_page(results: Results, environments: Sequence[Environment]) -> 
         for environment in environments
     ]
     lead = (
-        f"Intra-option Q-learning with up to {N_OPTIONS} options, as many of each method, found without reward from the "
-        "environment's own transitions (no steps are spent on discovery). Learning is simulated on those transitions, "
+        f"Intra-option Q-learning with up to {N_OPTIONS} options, as many of each method, found without reward from "
+        "the environment's own transitions (no steps are spent on discovery). Learning is simulated on those, "
         f"at most {STEPS:,} steps a run. No option leads into a state in which the episode ends."
     )
     return Page("Do options help in real environments?", lead, [overview, *sections])

@@ -69,3 +69,25 @@ def test_compare_on_tiny_worlds_and_narrow_terminals(tmp_path: Path) -> None:
     run = farpoint("compare", "-", "--methods", "none", "--runs", "1", "--episodes", "5", text="G.")
     assert (run.returncode, run.stderr) == (0, "")
     assert "1 [1, 1]" in run.stdout.replace("1.0", "1")
+
+
+def test_environments_by_name(tmp_path: Path) -> None:
+    found = farpoint("discover", "gym:MiniGrid-Empty-8x8-v0", "--seed", "3", "--n-options", "4", "--out", str(tmp_path))
+    assert (found.returncode, found.stderr) == (0, "")
+    assert "score.png" in {file.name for file in tmp_path.iterdir()}
+    compared = farpoint("compare", "gym:CliffWalking-v1", "--runs", "3")
+    assert compared.returncode == 0, compared.stderr
+    assert "near optimal" in compared.stdout
+    unknown = farpoint("discover", "gym:Nowhere-v0")
+    assert unknown.returncode == 2
+    assert "must be one that Gymnasium knows; got 'Nowhere-v0'" in unknown.stderr
+
+
+def test_the_experiment_on_environments_in_small(tmp_path: Path) -> None:
+    run = farpoint("envs", "--quick", "--only", "frozenlake,cliff", "--out", str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    assert {file.suffix for file in tmp_path.iterdir()} == {"", ".html", ".png", ".csv"}
+    with (tmp_path / "envs-quick-frozenlake-cliff.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 5
+    assert farpoint("envs", "--only", "mars", "--out", str(tmp_path)).returncode == 2

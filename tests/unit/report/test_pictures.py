@@ -63,9 +63,14 @@ def test_score_over_t_counts_the_goals() -> None:
     assert titles == ["$t = 4$: 32 goals", "$t = 13$: 28 goals"]
 
 
-def test_worlds_that_cannot_be_drawn() -> None:
+def test_worlds_without_positions_are_laid_out_by_their_spectrum() -> None:
+    world = fp.grid((3, 3, 3))
+    figure = report.draw_score(world, fp.score(world), [0, 26])
+    dots, rings = figure.axes[0].collections
+    assert len(dots.get_offsets()) == 27  # type: ignore[arg-type]
+    assert len(rings.get_offsets()) == 2  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="row and a column"):
-        report.draw_stationary(fp.grid((2, 2, 2)))
+        report.draw_policy(fp.discover(world)[0])
 
 
 def test_bad_targets(tmp_path: Path) -> None:

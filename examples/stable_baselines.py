@@ -1,0 +1,55 @@
+"""Train Stable-Baselines3's DQN and PPO, unchanged, on an environment whose actions include discovered options.
+
+Run: pip install 'farpoint[deep]', then python examples/stable_baselines.py [--steps 20000]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import gymnasium as gym
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+
+import farpoint as fp
+
+
+class Unmasked(gym.Wrapper):  # type: ignore[type-arg]
+    """An option that cannot start here does nothing for a step: DQN and PPO do not know masks."""
+
+    def step(self, action):  # type: ignore[no-untyped-def]
+        """Take the action, or wait if it cannot be taken."""
+        wrapper = self.env
+        assert isinstance(wrapper, fp.OptionsWrapper)
+        if not wrapper.action_masks()[int(action)]:
+            action = 0
+        return self.env.step(int(action))
+
+
+def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
+    """Return FrozenLake 8x8, with four options or without."""
+    env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
+    if with_options:
+        options = fp.discover(fp.Domain.from_env(env), n_options=4)
+        env = Unmasked(fp.OptionsWrapper(env, options, gamma=0.99))
+    return Monitor(env)
+
+
+def main() -> None:
+    """Train each algorithm with and without options and print what it has learned."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=20_000)
+    steps = parser.parse_args().steps
+    for algorithm in (DQN, PPO):
+        for with_options in (False, True):
+            env = make(with_options)
+            agent = algorithm("MlpPolicy", env, seed=0, verbose=0)
+            agent.learn(steps)
+            reward, _ = evaluate_policy(agent, env, n_eval_episodes=20, deterministic=False)
+            words = "with options" if with_options else "without options"
+            print(f"{algorithm.__name__} {words}: mean reward {reward:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Tabular Q-learning with options on any wrapped Gymnasium environment, step by step in Python."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.agents.wrapper import OptionsWrapper
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+
+TABULAR_ALGORITHMS = ("smdp", "intra-option")
+
+
+@dataclass(eq=False, repr=False)
+class TabularAgent:
+    """Values of every action, options among them, in every state that was met.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+    >>> env = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=2))
+    >>> agent = fp.train_tabular(env, 3000, seed=1)
+    >>> agent.episode_rewards[-1]
+    1.0
+    """
+
+    env: OptionsWrapper
+    values: dict[Hashable, NDArray[np.float64]]
+    episode_rewards: list[float] = field(default_factory=list)
+    steps: int = 0
+
+    def act(self, key: Hashable, mask: NDArray[Any]) -> int:
+        """Return the best action that can be taken, the first of equals."""
+        return int(np.where(mask, self.values[key], -np.inf).argmax())
+
+    def __repr__(self) -> str:
+        return f"TabularAgent({len(self.values)} states, {self.steps} steps, {len(self.episode_rewards)} episodes)"
+
+
+def train_tabular(
+    env: OptionsWrapper,
+    n_steps: int,
+    *,
+    algorithm: str = "smdp",
+    alpha: float = 0.2,
+    epsilon: float = 0.1,
+    seed: int = 0,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> TabularAgent:
+    """Return an agent that has learned with options in an environment, by its own rewards.
+
+    Parameters
+    ----------
+    env : OptionsWrapper
+    n_steps : int
+        Primitive steps, those inside options included.
+    algorithm : {"smdp", "intra-option"}
+        ``"smdp"``: Q(s, o) ← Q + α (r + γᵏ max Q(s′, ·) − Q), r the discounted reward of the option's k steps.
+        ``"intra-option"``: each primitive step also teaches every option that would take the same action there.
+    alpha, epsilon : float
+    seed : int
+        The same seed gives the same agent.
+    progress : function of (int, int)
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = gym.make("CliffWalking-v1")
+    >>> env = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env)))
+    >>> fp.train_tabular(env, 2000, algorithm="intra-option")
+    TabularAgent(... states, ... steps, ... episodes)
+    """
+    if not isinstance(env, OptionsWrapper):
+        raise InvalidInput(f"env must be an OptionsWrapper; got {type(env).__name__}. Wrap it first.")
+    check_word("algorithm", algorithm, TABULAR_ALGORITHMS)
+    n_steps = check_integer("n_steps", n_steps, 1)
+    alpha, epsilon = check_fraction("alpha", alpha), check_fraction("epsilon", epsilon)
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
+    n_actions = env.n_actions + len(env.options)
+    agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
+    env.on_step = None
+    if algorithm == "intra-option":
+        env.on_step = _intra_option_teacher(env, agent, alpha)
+    try:
+        observation, info = env.reset(seed=seed)
+        rewards = 0.0
+        while agent.steps < n_steps:
+            key, mask = env.key(observation), info["action_mask"].astype(bool)
+            action = int(rng.choice(np.flatnonzero(mask))) if rng.random() < epsilon else _greedy(agent, key, mask, rng)
+            observation, reward, terminated, truncated, info = env.step(action)
+            after = env.key(observation)
+            best = 0.0 if terminated else float(agent.values[after][info["action_mask"].astype(bool)].max())
+            target = reward + info["discount"] * best
+            agent.values[key][action] += alpha * (target - agent.values[key][action])
+            agent.steps += info["duration"]
+            rewards += reward
+            if terminated or truncated:
+                agent.episode_rewards.append(rewards)
+                rewards = 0.0
+                observation, info = env.reset()
+            progress(agent.steps, n_steps)
+    finally:
+        env.on_step = None
+    return agent
+
+
+def _greedy(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_], rng: np.random.Generator) -> int:
+    values = np.where(mask, agent.values[key], -np.inf)
+    return int(rng.choice(np.flatnonzero(values == values.max())))
+
+
+def _intra_option_teacher(env: OptionsWrapper, agent: TabularAgent, alpha: float) -> Callable[..., None]:
+    """Return what is called after every primitive step: it teaches the options that would have taken it."""
+    domain = env.options.domain
+
+    def teach(before: int, action: int, reward: float, after: int | None, terminated: bool) -> None:
+        here = agent.values[domain.labels[before]]  # type: ignore[index]
+        there = None if after is None else agent.values[domain.labels[after]]  # type: ignore[index]
+        for option in range(len(env.options)):
+            taken = env.actions_of(option, before)
+            if action not in taken:
+                continue
+            value = 0.0
+            if not terminated and there is not None and after is not None:
+                ends = not env.actions_of(option, after)
+                mask = env.mask_of(after)
+                value = float(there[mask].max()) if ends else float(there[env.n_actions + option])
+            number = env.n_actions + option
+            here[number] += alpha * (reward + env.gamma * value - here[number])
+
+    return teach

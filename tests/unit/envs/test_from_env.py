@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import minigrid  # noqa: F401
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+
+TABLES = [
+    ("FrozenLake-v1", {"is_slippery": True}),
+    ("FrozenLake8x8-v1", {"is_slippery": False}),
+    ("CliffWalking-v1", {}),
+    ("Taxi-v4", {}),
+]
+
+
+def make(name: str, **kwargs: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return gym.make(name, **kwargs)
+
+
+@pytest.mark.parametrize(("name", "kwargs"), TABLES)
+def test_a_table_is_read_as_it_is(name: str, kwargs: dict[str, Any]) -> None:
+    env = make(name, **kwargs)
+    world = fp.Domain.from_env(env)
+    table = env.unwrapped.P
+    assert world.labels is not None
+    assert world.actions is not None
+    assert world.restart is not None
+    for state, label in enumerate(world.labels):
+        if world.restart[state] == 1.0:
+            assert len(world.choices(state)) == 0
+            continue
+        assert world.actions[list(world.choices(state))].tolist() == sorted(table[label])
+        for choice in world.choices(state):
+            expected = np.zeros(world.n_states)
+            for chance, after, _, _ in table[label][int(world.actions[choice])]:
+                if chance:
+                    expected[world.state_of(int(after))] += chance
+            np.testing.assert_allclose(world.transitions[[choice]].toarray()[0], expected)
+    # Episodes begin where the environment begins them, and the walk can be walked for ever.
+    assert world.starts is not None
+    np.testing.assert_allclose(world.starts, env.unwrapped.initial_state_distrib[list(world.labels)] / 1.0, atol=1e-12)
+    pi = fp.stationary(world)
+    assert (pi > 0).all()
+
+
+def minigrid_graph(env: Any) -> dict[tuple[int, int, int], dict[int, tuple[int, int, int]]]:
+    """The moves of an empty MiniGrid world, from its map: turn left, turn right, forward; the rest changes nothing."""
+    grid = env.unwrapped.grid
+    ahead = [(1, 0), (0, 1), (-1, 0), (0, -1)]
+    moves = {}
+    for x in range(grid.width):
+        for y in range(grid.height):
+            cell = grid.get(x, y)
+            if cell is not None and cell.type != "goal":
+                continue
+            for direction in range(4):
+                there = (x + ahead[direction][0], y + ahead[direction][1])
+                blocked = grid.get(*there) is not None and grid.get(*there).type == "wall"
+                moves[x, y, direction] = {
+                    0: (x, y, (direction - 1) % 4),
+                    1: (x, y, (direction + 1) % 4),
+                    2: (x, y, direction) if blocked else (*there, direction),
+                }
+    return moves
+
+
+@pytest.mark.parametrize("name", ["MiniGrid-Empty-8x8-v0", "MiniGrid-FourRooms-v0"])
+def test_an_enumerated_world_equals_its_map(name: str) -> None:
+    env = make(name)
+    env.reset(seed=3)
+    moves = minigrid_graph(env)
+    world = fp.Domain.from_env(env, seed=3)
+    assert world.labels is not None
+    assert world.actions is not None
+    assert world.goals is not None
+    short = [(label[1], label[2], label[3]) for label in world.labels]  # type: ignore[index]
+    number = {key: state for state, key in enumerate(short)}
+    assert len(number) == world.n_states
+    goals = set(world.goals.tolist())
+    for state, key in enumerate(short):
+        if state in goals:
+            assert len(world.choices(state)) == 0
+            continue
+        assert len(world.choices(state)) == 7
+        for choice in world.choices(state):
+            action = int(world.actions[choice])
+            expected = moves[key].get(action, key)
+            assert int(world.transitions.indices[choice]) == number[expected]
+        assert np.asarray(world.positions)[state].tolist() == [key[1], key[0]]
+
+
+def test_one_way_doors_and_keys() -> None:
+    world = fp.Domain.from_env(make("MiniGrid-DoorKey-5x5-v0"), seed=1)
+    options = fp.discover(world, n_options=3)
+    assert options.record["form"] in ("polar", "walk")
+    # A walk that begins again is irreducible, so its long-run distribution is positive everywhere.
+    assert (fp.stationary(world) > 0).all()
+    # Before the key is taken is a one-way street: no option from there back.
+    assert min(int(option.initiation.sum()) for option in fp.discover(world, "random", n_options=40)) < world.n_states
+
+
+def test_several_layouts_are_joined_by_restarts() -> None:
+    env = make("MiniGrid-MultiRoom-N2-S4-v0")
+    one, two = (fp.Domain.from_env(env, seed=seed) for seed in (1, 2))
+    both = fp.Domain.from_env(env, seeds=[1, 2])
+    assert both.n_states == one.n_states + two.n_states
+    assert len(both.component_sizes) == 2
+    assert len(both.walker.component_sizes) == 1
+    goals = fp.discover(both, t=4).goals
+    assert (goals < one.n_states).any()
+    assert (goals >= one.n_states).any()
+
+
+def test_options_do_not_lead_into_the_end_of_an_episode() -> None:
+    world = fp.Domain.from_env(make("FrozenLake8x8-v1"))
+    assert world.restart is not None
+    for method in ("diffusion", "random", "cover", "eigen"):
+        options = fp.discover(world, method, n_options=8)
+        assert (world.restart[options.goals] < 1.0).all(), method
+
+
+class Continuous(gym.Env[Any, Any]):
+    observation_space = gym.spaces.Box(-1, 1, (2,))
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return np.zeros(2, dtype=np.float32), {}
+
+    def step(self, action: int) -> Any:
+        return np.zeros(2, dtype=np.float32), 0.0, False, False, {}
+
+
+class Dice(gym.Env[Any, Any]):
+    """A step goes to a random state."""
+
+    observation_space = gym.spaces.Discrete(5)
+    action_space = gym.spaces.Discrete(1)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> Any:
+        return int(self.np_random.integers(5)), 0.0, False, False, {}
+
+
+class Uncopyable(Dice):
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("not me")
+
+
+class Counter(Dice):
+    """Without end."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.count = 0
+        return 0, {}
+
+    def step(self, action: int) -> Any:
+        self.count += 1
+        return self.count, 0.0, False, False, {}
+
+
+@pytest.mark.parametrize(
+    ("env", "message"),
+    [
+        (Continuous(), "got an array of float32. Pass state="),
+        (Dice(), "environment must be deterministic to be enumerated"),
+        (Uncopyable(), "must be one that can be copied; got Uncopyable"),
+        (Counter(), "at most max_states states; got more than 50"),
+        ("FrozenLake", "env must be a Gymnasium environment; got str"),
+    ],
+)
+def test_environments_that_cannot_be_read(env: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fp.Domain.from_env(env, max_states=50)
+
+
+def test_a_key_of_ones_own() -> None:
+    env = make("MiniGrid-Empty-5x5-v0")
+    world = fp.Domain.from_env(env, state=lambda env, _: (*map(int, env.unwrapped.agent_pos), env.unwrapped.agent_dir))
+    assert world.n_states == fp.Domain.from_env(env).n_states
+    with pytest.raises(InvalidInput, match="state must give a hashable key; got list"):
+        fp.Domain.from_env(env, state=lambda env, _: [env.unwrapped.agent_pos])  # type: ignore[arg-type,return-value]
+
+
+def test_progress_is_told() -> None:
+    told: list[int] = []
+    fp.Domain.from_env(make("MiniGrid-Empty-5x5-v0"), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == fp.Domain.from_env(make("MiniGrid-Empty-5x5-v0")).n_states

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from stable_baselines3.common.buffers import ReplayBuffer
+
+import farpoint as fp
+from farpoint.errors import InvalidInput, NotConnected
+from tests.unit.envs.test_from_env import make
+
+
+def same_graph(log: fp.Domain, world: fp.Domain, tolerance: float = 0.0) -> None:
+    assert log.labels is not None
+    assert world.labels is not None
+    order = [log.state_of(label) for label in world.labels]
+    np.testing.assert_allclose(log.adjacency.toarray()[np.ix_(order, order)], world.adjacency.toarray(), atol=tolerance)
+
+
+def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> None:
+    env = make("FrozenLake8x8-v1", is_slippery=False)
+    log = fp.Domain.from_transitions(fp.explore(env, 400_000, seed=2))
+    assert log.restart is not None
+    # How often the time limit strikes is measured too.
+    world = fp.Domain.from_env(env, restart=float(log.restart.min()))
+    same_graph(log, world)
+    ours, theirs = fp.discover(log, t=4, form="symmetrized"), fp.discover(world, t=4, form="symmetrized")
+    assert {log.labels[s] for s in ours.goals} == {world.labels[s] for s in theirs.goals}  # type: ignore[index]
+
+
+def test_a_long_walk_recovers_a_slippery_environment() -> None:
+    env = make("FrozenLake-v1", is_slippery=True)
+    log = fp.Domain.from_transitions(fp.explore(env, 200_000, seed=1))
+    same_graph(log, fp.Domain.from_env(env), tolerance=0.08)
+
+
+class Moves(gym.Wrapper[Any, Any, Any, Any]):
+    """Only turning and going forward: the other actions change nothing in these rooms."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.action_space = gym.spaces.Discrete(3)
+
+
+@pytest.mark.slow
+def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
+    env = Moves(make("MiniGrid-FourRooms-v0", max_steps=100_000))
+    log = fp.Domain.from_transitions(fp.explore(env, 200_000, seed=5, layout=3))
+    assert log.restart is not None
+    world = fp.Domain.from_env(env, seed=3, restart=float(log.restart.min()))
+    assert log.n_states == world.n_states
+    same_graph(log, world)
+    # Which of two equally far directions stands for a corner depends on the numbering; the cells do not.
+    cells = [
+        {world.labels[s][1:3] for s in fp.discover(world, t=4, form="symmetrized").goals}  # type: ignore[index]
+        for world in (log, world)
+    ]
+    assert cells[0] == cells[1]
+
+
+def test_explore_follows_its_seed() -> None:
+    env = make("FrozenLake-v1")
+    one, two, other = (fp.explore(env, 300, seed=seed) for seed in (1, 1, 2))
+    assert list(one.states) == list(two.states)
+    assert list(one.states) != list(other.states)
+    told: list[int] = []
+    fp.explore(env, 10, progress=lambda done, total: told.append(done))
+    assert told[-1] == 10
+
+
+def test_pairs_without_actions_are_weighted_by_how_often() -> None:
+    world = fp.Domain.from_transitions(["a", "b", "a", "b"], ["b", "a", "b", "a"])
+    assert world.labels == ("a", "b")
+    np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 2], [2, 0]])
+
+
+def test_frequencies_of_actions_are_their_chances() -> None:
+    world = fp.Domain.from_transitions([0, 0, 0, 0, 1, 2], [1, 1, 1, 2, 0, 0], [5, 5, 5, 5, 0, 0])
+    expected = np.array([[0, 0.75, 0.25], [1, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(world.transitions.toarray(), expected)
+    assert world.actions is not None
+    assert world.actions.tolist() == [5, 0, 0]
+
+
+def test_logs_that_lead_one_way() -> None:
+    states, next_states = [0, 1, 0, 2], [1, 0, 2, 3]
+    assert fp.Domain.from_transitions(states, next_states).n_states == 2
+    with pytest.raises(NotConnected, match=r"3 parts \(sizes 2, 1, 1\).*symmetrize=True"):
+        fp.Domain.from_transitions(states, next_states, largest_component=False)
+    whole = fp.Domain.from_transitions(states, next_states, symmetrize=True)
+    assert whole.n_states == 4
+    assert whole.symmetric
+
+
+def test_rows_of_an_array_are_states() -> None:
+    cells = np.array([[0, 0], [0, 1], [1, 1]])
+    world = fp.Domain.from_transitions(cells[[0, 1, 2, 1]], cells[[1, 2, 1, 0]])
+    assert world.n_states == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((np.zeros((3, 2)), np.zeros((3, 2))), "whole numbers, labels, or arrays of whole numbers; got float64"),
+        (([0, 1], [1]), "equally long and not empty; got 2 and 1"),
+        (([], []), "equally long and not empty"),
+        (([0],), "next_states must be given"),
+        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\); got 1"),
+        (([[0], [1]], [[1], [0]]), "hashable key; got list"),
+    ],
+)
+def test_bad_logs(arguments: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fp.Domain.from_transitions(*arguments)
+
+
+def dataset(observations: list[Any], actions: list[int]) -> Any:
+    """What a Minari dataset gives: episodes with one observation more than actions."""
+    episode = SimpleNamespace(
+        observations=np.array(observations), actions=np.array(actions), terminations=np.zeros(len(actions), dtype=bool)
+    )
+    return SimpleNamespace(iterate_episodes=lambda: iter([episode]))
+
+
+def test_minari_datasets() -> None:
+    world = fp.Domain.from_transitions(dataset([0, 1, 2, 1, 0], [1, 1, 0, 0]))
+    assert world.n_states == 3
+    with pytest.raises(InvalidInput, match="one observation more than actions; got 4 and 4: the dataset has gaps"):
+        fp.Domain.from_transitions(dataset([0, 1, 2, 1], [1, 1, 0, 0]))
+
+
+def test_replay_buffers_of_stable_baselines() -> None:
+    buffer = ReplayBuffer(10, gym.spaces.Discrete(4), gym.spaces.Discrete(2), device="cpu")
+    for before, after, action in ((0, 1, 1), (1, 2, 1), (2, 1, 0), (1, 0, 0)):
+        buffer.add(np.array([[before]]), np.array([[after]]), np.array([[action]]), np.zeros(1), np.zeros(1), [{}])
+    world = fp.Domain.from_transitions(buffer)
+    assert world.n_states == 3
+    np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
