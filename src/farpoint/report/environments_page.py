@@ -14,6 +14,14 @@ from farpoint.measures.statistics import interquartile_mean
 from farpoint.report.curves import METHOD_COLOURS, tidy
 from farpoint.report.page import Page, Section
 
+_WHERE_NOT = (
+    "In the MiniGrid worlds diffusion options do not help, or hinder. FourRooms: their goals are corners, "
+    "the goal cell is not one, and since it ends the episode no route passes through it, so that time "
+    "spent on options is not spent near it. MultiRoom: the score (there the walk's own form, the world "
+    "having more than 2 500 states) has its maxima in the small closed room in which episodes begin, so "
+    "that the options lead nowhere new."
+)
+
 
 def environments_page(results: Results, environments: Sequence[Environment]) -> Page:
     """Return the page: one figure of all environments, one table of each."""
@@ -21,7 +29,7 @@ def environments_page(results: Results, environments: Sequence[Environment]) -> 
         "overview",
         "All environments",
         "interquartile means of runs with 95 % intervals",
-        "",
+        _WHERE_NOT,
         [("Environment steps until the goal is first reached, and until the greedy policy is near optimal.",
           draw_environments(results, environments))],
     )  # fmt: skip
