@@ -142,6 +142,8 @@ def _from_minari(dataset: Any) -> Transitions:
     after: list[Hashable] = []
     actions: list[NDArray[Any]] = []
     ended: list[NDArray[Any]] = []
+    begun: list[Hashable] = []
+    n_truncated = 0
     for episode in dataset.iterate_episodes():
         keys = _keys(np.asarray(episode.observations))
         if len(keys) != len(episode.actions) + 1:
@@ -153,9 +155,12 @@ def _from_minari(dataset: Any) -> Transitions:
         after += keys[1:]
         actions.append(np.asarray(episode.actions).ravel())
         ended.append(np.asarray(episode.terminations))
+        begun.append(keys[0])
+        n_truncated += int(np.asarray(episode.truncations).any())
     if not before:
         raise InvalidInput("dataset must have at least one step; got none.")
-    return Transitions(before, after, np.concatenate(actions).astype(np.int64), np.concatenate(ended).astype(bool))
+    over = np.concatenate(ended).astype(bool)
+    return Transitions(before, after, np.concatenate(actions).astype(np.int64), over, begun, n_truncated)
 
 
 def _from_replay_buffer(buffer: Any) -> Transitions:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import gymnasium as gym
+import minari
 import numpy as np
 import pytest
+from minari.data_collector import EpisodeBuffer
 from stable_baselines3.common.buffers import ReplayBuffer
 
 import farpoint as fp
@@ -117,19 +120,47 @@ def test_bad_logs(arguments: Any, message: str) -> None:
         fp.Domain.from_transitions(*arguments)
 
 
-def dataset(observations: list[Any], actions: list[int]) -> Any:
-    """What a Minari dataset gives: episodes with one observation more than actions."""
-    episode = SimpleNamespace(
-        observations=np.array(observations), actions=np.array(actions), terminations=np.zeros(len(actions), dtype=bool)
-    )
-    return SimpleNamespace(iterate_episodes=lambda: iter([episode]))
+def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int) -> Any:
+    """A real Minari dataset of random episodes in FrozenLake, in a folder of its own."""
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(folder))
+    env, rng, buffers = make("FrozenLake-v1", is_slippery=False), np.random.default_rng(0), []
+    for number in range(n_episodes):
+        observations, steps, over = [env.reset(seed=number)[0]], [], False
+        while not over:
+            action = int(rng.integers(4))
+            observation, reward, terminated, truncated, _ = env.step(action)
+            observations.append(observation)
+            steps.append((action, float(reward), bool(terminated), bool(truncated)))
+            over = terminated or truncated
+        actions, rewards, terminations, truncations = zip(*steps, strict=True)
+        buffers.append(
+            EpisodeBuffer(
+                id=number,
+                observations=np.array(observations),
+                actions=np.array(actions),
+                rewards=list(rewards),
+                terminations=list(terminations),
+                truncations=list(truncations),
+            )
+        )
+    return minari.create_dataset_from_buffers(
+        "lake/random-v0", buffers, env="FrozenLake-v1", observation_space=env.observation_space,
+        action_space=env.action_space,
+    )  # fmt: skip
 
 
-def test_minari_datasets() -> None:
-    world = fp.Domain.from_transitions(dataset([0, 1, 2, 1, 0], [1, 1, 0, 0]))
-    assert world.n_states == 3
+@pytest.mark.filterwarnings("ignore")
+def test_minari_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = fp.Domain.from_transitions(lake_dataset(tmp_path, monkeypatch, 400))
+    same_graph(log, fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)))
+    assert log.restart is not None
+    assert (log.restart == 1.0).sum() == 5, "four holes and the goal"
+
+
+def test_datasets_with_gaps() -> None:
+    episode = SimpleNamespace(observations=np.arange(4), actions=np.zeros(4), terminations=np.zeros(4, dtype=bool))
     with pytest.raises(InvalidInput, match="one observation more than actions; got 4 and 4: the dataset has gaps"):
-        fp.Domain.from_transitions(dataset([0, 1, 2, 1], [1, 1, 0, 0]))
+        fp.Domain.from_transitions(SimpleNamespace(iterate_episodes=lambda: iter([episode])))
 
 
 def test_replay_buffers_of_stable_baselines() -> None:
