@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.domain import graphs, grids
+from farpoint.domain import graphs, grids, matrices
 from farpoint.domain.arrays import read_only
 from farpoint.domain.states import StateKey
 from farpoint.errors import InvalidInput, check_fraction, check_integer
@@ -28,7 +28,6 @@ from farpoint.errors import InvalidInput, check_fraction, check_integer
 # Weights that differ by less than this, relatively, are the same weight: they come from sums of a few
 # probabilities, each exact to about 1e-16.
 SAME_WEIGHT = 1e-12
-_ROW_SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,28 +87,28 @@ class Domain:
     starts: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        transitions = _canonical(csr_array(self.transitions, dtype=np.float64))
+        transitions = matrices.canonical(csr_array(self.transitions, dtype=np.float64))
         n_choices, n_states = transitions.shape
         # Half the memory and one compiled version of every kernel, wherever 32 bits suffice.
         index_type = np.int32 if max(transitions.nnz, n_choices, n_states) < 2**31 else np.int64
         choice_ptr = np.asarray(self.choice_ptr)
         if not np.issubdtype(choice_ptr.dtype, np.integer):
             raise InvalidInput(f"choice_ptr must be whole numbers; got {choice_ptr.dtype}.")
-        choice_ptr = _owned(choice_ptr).astype(index_type, copy=False)
-        _check_structure(transitions, choice_ptr)
+        choice_ptr = matrices.owned(choice_ptr).astype(index_type, copy=False)
+        matrices.check_structure(transitions, choice_ptr)
 
         def put(name: str, value: Any) -> None:
             object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
-        put("transitions", _frozen(transitions, index_type))
+        put("transitions", matrices.frozen(transitions, index_type))
         put("choice_ptr", choice_ptr)
         if self.actions is None:
             counts = np.diff(choice_ptr)
             put("actions", (np.arange(n_choices) - np.repeat(choice_ptr[:-1], counts)).astype(np.int32))
         else:
-            put("actions", _column("actions", self.actions, n_choices, np.int32))
+            put("actions", matrices.column("actions", self.actions, n_choices, np.int32))
         if self.weights is not None:
-            weights = _column("weights", self.weights, n_choices, np.float64)
+            weights = matrices.column("weights", self.weights, n_choices, np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
                 raise InvalidInput(
                     f"weights must be finite and above 0; got {weights.min():g}. Drop choices of weight 0."
@@ -136,8 +135,8 @@ class Domain:
             raise InvalidInput("restart must go with starts, and starts with restart; got one of them.")
         for what in ("restart", "starts"):
             if getattr(self, what) is not None:
-                put(what, _shares(what, getattr(self, what), n_states))
-        if self.starts is not None and abs(self.starts.sum() - 1.0) > _ROW_SUM_TOLERANCE:
+                put(what, matrices.shares(what, getattr(self, what), n_states))
+        if self.starts is not None and abs(self.starts.sum() - 1.0) > matrices.ROW_SUM_TOLERANCE:
             raise InvalidInput(f"starts must sum to 1; got {self.starts.sum():.6g}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -470,7 +469,7 @@ class Domain:
             entries = matrix.tocoo()
             off = entries.row != entries.col
             matrix = csr_array((entries.data[off], (entries.row[off], entries.col[off])), shape=matrix.shape)
-        return _frozen(matrix, self.choice_ptr.dtype)
+        return matrices.frozen(matrix, self.choice_ptr.dtype)
 
     @cached_property
     def symmetric(self) -> bool:
@@ -487,14 +486,14 @@ class Domain:
             return self.adjacency
         both = csr_array(self.adjacency + self.adjacency.T)
         both.sort_indices()
-        return _frozen(both, self.choice_ptr.dtype)
+        return matrices.frozen(both, self.choice_ptr.dtype)
 
     @cached_property
     def incoming(self) -> csr_array:
         """The weights of the moves into each state: ``incoming[s2, s]`` is from s to s2."""
         if self.symmetric:
             return self.adjacency
-        return _frozen(csr_array(self.adjacency.T.tocsr()), self.choice_ptr.dtype)
+        return matrices.frozen(csr_array(self.adjacency.T.tocsr()), self.choice_ptr.dtype)
 
     @cached_property
     def walker(self) -> Domain:
@@ -578,58 +577,3 @@ class Domain:
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
         return f"Domain({self.name!r}, {self.n_states} states, {self.n_choices} choices, {kind})"
-
-
-def _owned(array: NDArray[Any]) -> NDArray[Any]:
-    # What cannot be written need not be copied: the builders hand over arrays that they have closed.
-    return array.copy() if array.flags.writeable else array
-
-
-def _canonical(matrix: csr_array) -> csr_array:
-    """Return the matrix on arrays of its own, each row sorted, without repeated entries or stored zeros."""
-    matrix = csr_array((_owned(matrix.data), _owned(matrix.indices), _owned(matrix.indptr)), shape=matrix.shape)
-    if not matrix.has_canonical_format or not matrix.data.all():
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-    return matrix
-
-
-def _frozen(matrix: csr_array, index_type: Any) -> csr_array:
-    matrix.data = read_only(matrix.data)
-    matrix.indices = read_only(matrix.indices.astype(index_type, copy=False))
-    matrix.indptr = read_only(matrix.indptr.astype(index_type, copy=False))
-    return matrix
-
-
-def _shares(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    if array.shape != (n_states,) or not ((array >= 0) & (array <= 1)).all():
-        raise InvalidInput(f"{what} must be one probability a state ({n_states}); got shape {array.shape}.")
-    return array
-
-
-def _column(what: str, values: ArrayLike, length: int, dtype: Any) -> NDArray[Any]:
-    array = np.array(values, dtype=dtype)
-    if array.shape != (length,):
-        raise InvalidInput(f"{what} must have one entry a choice ({length}); got shape {array.shape}.")
-    return array
-
-
-def _check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
-    n_choices, n_states = transitions.shape
-    if n_states == 0:
-        raise InvalidInput("world must have at least one state; got none.")
-    if choice_ptr.shape != (n_states + 1,) or choice_ptr[0] != 0 or choice_ptr[-1] != n_choices:
-        raise InvalidInput(
-            f"choice_ptr must run from 0 to {n_choices} in {n_states + 1} entries; got {choice_ptr.size} entries."
-        )
-    if (np.diff(choice_ptr) < 0).any():
-        state = int(np.flatnonzero(np.diff(choice_ptr) < 0)[0])
-        raise InvalidInput(f"choice_ptr must not fall; got {choice_ptr[state]}, {choice_ptr[state + 1]} at {state}.")
-    if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
-        raise InvalidInput(f"transitions must be probabilities; got {transitions.data.min():g} (negative or NaN).")
-    sums = transitions.sum(axis=1)
-    if sums.size and np.abs(sums - 1).max() > _ROW_SUM_TOLERANCE:
-        wrong = int(np.abs(sums - 1).argmax())
-        raise InvalidInput(f"each row of transitions must sum to 1; got {sums[wrong]:.6g} in row {wrong}.")
