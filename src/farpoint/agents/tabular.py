@@ -99,7 +99,7 @@ def train_tabular(
             target = reward + info["discount"] * best
             agent.values[key][action] += alpha * (target - agent.values[key][action])
             agent.steps += info["duration"]
-            rewards += reward
+            rewards += info["reward_sum"]
             if terminated or truncated:
                 agent.episode_rewards.append(rewards)
                 rewards = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -9,10 +10,16 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.domain import Domain
+from farpoint.domain.envs import has_table
 from farpoint.domain.states import StateKey, state_key
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.options import OptionSet
 from farpoint.options.tables import option_table
+
+
+def _ends(domain: Domain) -> set[Hashable]:
+    return {label for label in domain.labels or () if isinstance(label, tuple)}
 
 
 class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructorArgs):
@@ -22,10 +29,10 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
     + γ² r₃ + …, and ``info`` says how long it took. An option stops when it ends, when the episode does, or after
     ``max_length`` steps.
 
-    In ``info``: ``duration`` (primitive steps inside this step), ``discount`` (γ to that power, for the target of an
-    agent that knows), ``episode_steps`` (primitive steps of this episode so far; ``env.total_steps`` counts all),
-    ``option`` (its number, or -1), and ``action_mask`` (which actions can be taken now: 1 or 0). An option that
-    cannot start here is refused with an error.
+    In ``info``: ``duration`` (primitive steps inside this step), ``reward_sum`` (their rewards, not discounted),
+    ``discount`` (γ to that power, for the target of an agent that knows), ``episode_steps`` (primitive steps of this
+    episode so far; ``env.total_steps`` counts all), ``option`` (its number, or -1), and ``action_mask`` (which
+    actions can be taken now: 1 or 0). An option that cannot start here is refused with an error.
 
     Parameters
     ----------
@@ -75,11 +82,16 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
             raise InvalidInput(
                 f"options must be of a world made from this environment; got {options!r}. Make it with Domain.from_env."
             )
+        if has_table(env) and not set(domain.labels) <= {*range(len(env.unwrapped.P)), *_ends(domain)}:  # type: ignore[attr-defined]
+            raise InvalidInput(
+                f"options must be of a world made from this environment; got {options!r}, which has other states."
+            )
         self.options = options
         self.gamma = check_fraction("gamma", gamma)
         self.max_length = check_integer("max_length", max_length, 1)
         self.total_steps = 0
         self.episode_steps = 0
+        self._reward_sum = 0.0
         self.action_space = gym.spaces.Discrete(self.n_actions + len(options))  # type: ignore[assignment]
         self._key_of = state or state_key
         # Best choices of every option in every state, and where each can start.
@@ -106,11 +118,16 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take a primitive action, or follow an option to its end."""
-        action = int(action)
+        action = operator.index(action)
+        if self._observation is None:
+            raise InvalidInput("environment must be reset before its first step.")
+        if not 0 <= action < self.n_actions + len(self.options):
+            raise InvalidInput(f"action must lie in 0 … {self.n_actions + len(self.options) - 1}; got {action}.")
         if action < self.n_actions:
             before = self._known_state() if self.on_step is not None else None
             observation, reward, terminated, truncated, info = self.env.step(action)
             total, duration, option = float(reward), 1, None
+            self._reward_sum = total
             self._observation = observation
             self._tell(before, action, total, bool(terminated))
         else:
@@ -122,6 +139,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         info = {
             **info,
             "duration": duration,
+            "reward_sum": self._reward_sum,
             "discount": self.gamma**duration,
             "episode_steps": self.episode_steps,
             "option": -1 if option is None else option,
@@ -162,8 +180,6 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         return number
 
     def _follow(self, number: int) -> tuple[Any, float, bool, bool, dict[str, Any], int]:
-        if not 0 <= number < len(self.options):
-            raise InvalidInput(f"action must be at most {self.action_space.n - 1}; got {number + self.n_actions}.")  # type: ignore[attr-defined]
         state = self._state()
         if not self._available[number, state]:
             raise InvalidInput(
@@ -174,20 +190,32 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         actions = domain.actions
         assert actions is not None
         total, factor, duration = 0.0, 1.0, 0
+        self._reward_sum = 0.0
         while True:
             best = self._best(number, state)
             choice = best[self._choices.integers(best.size)] if best.size > 1 else best[0]
             self._observation, reward, terminated, truncated, info = self.env.step(int(actions[choice]))
             self._tell(state, int(actions[choice]), float(reward), bool(terminated))
             total += factor * float(reward)
+            self._reward_sum += float(reward)
             factor *= self.gamma
             duration += 1
             if terminated or truncated or duration >= self.max_length:
                 break
-            state = self._state()
+            state = self._expected(int(choice), self._state())
             if self._best(number, state).size == 0:
                 break
         return self._observation, total, bool(terminated), bool(truncated), info, duration
+
+    def _expected(self, choice: int, state: int) -> int:
+        """Return the state if the choice can lead there; otherwise the options are of another environment."""
+        matrix = self.options.domain.transitions
+        if state not in matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]:
+            raise InvalidInput(
+                f"options must be of this environment; got options of {self.options.domain.name}, in which that action "
+                "does not lead here. Discover them in this one."
+            )
+        return state
 
     def _tell(self, before: int | None, action: int, reward: float, terminated: bool) -> None:
         if self.on_step is not None and before is not None:

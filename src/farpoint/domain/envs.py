@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import gymnasium
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -52,6 +53,31 @@ class Found:
         """Note that an episode can end in a state, and the best reward for it."""
         self.ends[state] = max(self.ends.get(state, -np.inf), reward)
 
+    def simplify_ends(self) -> None:
+        """Give the ends of places that are never passed through the plain key of the place."""
+
+        def plain(key: Any) -> Hashable:
+            is_end = isinstance(key, tuple) and len(key) == 2 and key[0] == "end"
+            return key[1] if is_end and key[1] not in self.number else key  # type: ignore[no-any-return]
+
+        self.number = {plain(key): number for key, number in self.number.items()}
+
+
+def count_actions(env: Any) -> int:
+    """Return the number of actions 0, 1, 2, …; fail where they are others, or where a wrapper changes them."""
+    space = env.action_space
+    if getattr(space, "n", None) is None or int(getattr(space, "start", 0)) != 0:
+        raise InvalidInput(f"environment must have discrete actions from 0; got {space}.")
+    layer = env
+    while isinstance(layer, gymnasium.Wrapper):
+        if isinstance(layer, gymnasium.ActionWrapper):
+            raise InvalidInput(
+                f"environment must be without wrappers that change actions; got {type(layer).__name__}. Unwrap it, or "
+                "record a log with farpoint.explore and use Domain.from_transitions."
+            )
+        layer = layer.env
+    return int(space.n)
+
 
 def domain_parts(found: Found, env: Any, restart: float | None) -> dict[str, Any]:
     """Return the arguments of a Domain made from what was found."""
@@ -74,7 +100,8 @@ def domain_parts(found: Found, env: Any, restart: float | None) -> dict[str, Any
         starts[state] += chance
     terminal = np.isin(np.arange(n_states), list(found.ends))
     # The ends that are rewarded; where none is (CliffWalking), those that cost least.
-    least = min(max(found.ends.values(), default=0.0), 1e-9)
+    best = max(found.ends.values(), default=0.0)
+    least = best if best < 0 else 1e-9
     goals = np.array(sorted(state for state, reward in found.ends.items() if reward >= least), dtype=np.int64)
     located = all(position is not None for position in found.positions)
     only_start = int(starts.argmax()) if (starts > 0).sum() == 1 else None
@@ -121,22 +148,24 @@ def read_table(env: Any, max_states: int, progress: Progress) -> Found:
                 if terminated:
                     ended[int(after)] = max(ended.get(int(after), -np.inf), float(reward))
                 elif int(after) not in reached:
+                    reached.add(int(after))
                     frontier.append(int(after))
-                reached.add(int(after))
-                if len(reached) > max_states:
-                    raise InvalidInput(f"environment must have at most max_states states; got more than {max_states}.")
+    # A state that is both passed through and ended in is two: the end has a key of its own.
+    end_key: dict[int, Hashable] = {state: ("end", state) if state in reached else state for state in ended}
     found = Found()
+    for state in sorted(reached | set(ended)):
+        if state in reached:
+            found.add(state, table_position(base, state), max_states)
+        if state in ended:
+            number, _ = found.add(end_key[state], table_position(base, state), max_states)
+            found.end(number, ended[state])
     for state in sorted(reached):
-        found.add(state, table_position(base, state), max_states)
-    for state, reward in ended.items():
-        found.end(found.number[state], reward)
-    for state in sorted(reached - set(ended)):
         choices = []
         for action, outcomes in sorted(table[state].items()):
             outcome: dict[int, float] = {}
-            for chance, after, _, _ in outcomes:
+            for chance, after, _, terminated in outcomes:
                 if chance > 0:
-                    number = found.number[int(after)]
+                    number = found.number[end_key[int(after)] if terminated else int(after)]
                     outcome[number] = outcome.get(number, 0.0) + float(chance)
             choices.append((int(action), outcome))
         found.choices[found.number[state]] = choices
@@ -150,9 +179,7 @@ def enumerate_states(
 ) -> Found:
     """Return every state that can be reached from the resets with ``seeds``, breadth-first, by trying every action."""
     key_of = state or state_key
-    n_actions = getattr(env.action_space, "n", None)
-    if n_actions is None:
-        raise InvalidInput(f"environment must have discrete actions; got {env.action_space}.")
+    n_actions = count_actions(env)
     found = Found()
     base = env.unwrapped
     queue: list[tuple[int, bytes | Any]] = []
@@ -172,7 +199,8 @@ def enumerate_states(
                 trial.step_count = 0
             observation, reward, terminated, _, _ = trial.step(action)
             key = check_key(key_of(trial, observation))
-            after, new = found.add(key, position_of(trial, key), max_states)
+            # An end has a key of its own: the same place may also be passed through.
+            after, new = found.add(("end", key) if terminated else key, position_of(trial, key), max_states)
             if terminated:
                 found.end(after, float(reward))
             elif new:
@@ -181,6 +209,7 @@ def enumerate_states(
         found.choices[number] = choices
         progress(len(found.number))
     _check_deterministic(queue, found, key_of, int(n_actions))
+    found.simplify_ends()
     return found
 
 
@@ -210,9 +239,10 @@ def _check_deterministic(queue: Sequence[tuple[int, Any]], found: Found, key_of:
             for seed in (1, 2):
                 trial = _thaw(frozen)
                 trial._np_random = np.random.default_rng(seed)
-                observation, _, _, _, _ = trial.step(action)
+                observation, _, terminated, _, _ = trial.step(action)
                 before = next(iter(found.choices[number][action][1]))
-                if found.number.get(check_key(key_of(trial, observation))) != before:
+                key = check_key(key_of(trial, observation))
+                if found.number.get(("end", key) if terminated else key) != before:
                     raise InvalidInput(
                         f"environment must be deterministic to be enumerated; got action {action} that leads elsewhere "
                         "when repeated. Record a log with farpoint.explore and use Domain.from_transitions."

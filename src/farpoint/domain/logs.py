@@ -72,12 +72,13 @@ def explore(
     16
     """
     n_steps = check_integer("n_steps", n_steps, 1)
-    n_actions = getattr(env.action_space, "n", None)
-    if n_actions is None:
-        raise InvalidInput(f"environment must have discrete actions; got {env.action_space}.")
+    space = env.action_space
+    if getattr(space, "n", None) is None or int(getattr(space, "start", 0)) != 0:
+        raise InvalidInput(f"environment must have discrete actions from 0; got {space}.")
+    n_actions = int(space.n)
     key_of = state or state_key
     rng = np.random.default_rng(check_integer("seed", seed, 0))
-    choices = rng.integers(int(n_actions), size=n_steps)
+    choices = rng.integers(n_actions, size=n_steps)
     before, after = [], []
     terminated = np.zeros(n_steps, dtype=bool)
     observation, _ = env.reset(seed=seed if layout is None else layout)
@@ -116,25 +117,36 @@ def read_log(states: Any, next_states: Any, actions: Any) -> Transitions:
         raise InvalidInput(
             f"states and next_states must be equally long and not empty; got {len(before)} and {len(after)}."
         )
-    chosen = np.full(len(before), -1) if actions is None else np.asarray(actions).astype(np.int64).ravel()
-    if chosen.size != len(before):
-        raise InvalidInput(f"actions must be as many as states ({len(before)}); got {chosen.size}.")
+    chosen = np.full(len(before), -1) if actions is None else _whole_actions(actions, len(before))
     return Transitions(before, after, chosen, np.zeros(len(before), dtype=bool))
 
 
 def _keys(values: Any) -> list[Hashable]:
-    """Return what identifies each state of a column: numbers and hashables as they are, rows of an array as bytes."""
+    """Return what identifies each state of a column: numbers and labels as they are, rows of an array as tuples."""
     if isinstance(values, np.ndarray):
-        if np.issubdtype(values.dtype, np.floating):
+        values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        values = (
+            values.tolist() if values.ndim == 1 else [tuple(row) for row in values.reshape(len(values), -1).tolist()]
+        )
+    keys = [check_key(value.item() if isinstance(value, np.generic) else value) for value in values]
+    for key in keys:
+        if any(isinstance(part, float) for part in (key if isinstance(key, tuple) else (key,))):
             raise InvalidInput(
-                f"states must be whole numbers, labels, or arrays of whole numbers; got {values.dtype}. Give each "
-                "continuous state a cell first, for example by rounding."
+                f"states must be whole numbers, labels, or arrays of whole numbers; got {key!r}. Give each continuous "
+                "state a cell first, for example by rounding."
             )
-        flat = values.reshape(len(values), -1)
-        if flat.shape[1] == 1 and np.issubdtype(values.dtype, np.integer):
-            return [int(value) for value in flat[:, 0]]
-        return [row.tobytes() for row in np.ascontiguousarray(flat)]
-    return [check_key(value.item() if isinstance(value, np.generic) else value) for value in values]
+    return keys
+
+
+def _whole_actions(actions: Any, n_steps: int) -> NDArray[np.int64]:
+    """Return the actions of a log, one whole number of at least 0 a step."""
+    array = np.asarray(actions)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    if array.shape != (n_steps,):
+        raise InvalidInput(f"actions must be as many as states ({n_steps}), one a step; got shape {array.shape}.")
+    if not np.issubdtype(array.dtype, np.integer) or (array < 0).any():
+        raise InvalidInput(f"actions must be whole numbers of at least 0; got {array.dtype} from {array.min()}.")
+    return array.astype(np.int64)
 
 
 def _from_minari(dataset: Any) -> Transitions:
@@ -153,14 +165,14 @@ def _from_minari(dataset: Any) -> Transitions:
             )
         before += keys[:-1]
         after += keys[1:]
-        actions.append(np.asarray(episode.actions).ravel())
+        actions.append(_whole_actions(episode.actions, len(keys) - 1))
         ended.append(np.asarray(episode.terminations))
         begun.append(keys[0])
         n_truncated += int(np.asarray(episode.truncations).any())
     if not before:
         raise InvalidInput("dataset must have at least one step; got none.")
     over = np.concatenate(ended).astype(bool)
-    return Transitions(before, after, np.concatenate(actions).astype(np.int64), over, begun, n_truncated)
+    return Transitions(before, after, np.concatenate(actions), over, begun, n_truncated)
 
 
 def _from_replay_buffer(buffer: Any) -> Transitions:
@@ -175,7 +187,7 @@ def _from_replay_buffer(buffer: Any) -> Transitions:
     # Where an episode was cut by a time limit the buffer says done, and says so.
     done = flat(buffer.dones).astype(bool) & ~flat(buffer.timeouts).astype(bool)
     before, after = _keys(flat(buffer.observations)), _keys(flat(buffer.next_observations))
-    return Transitions(before, after, flat(buffer.actions).ravel().astype(np.int64), done.ravel())
+    return Transitions(before, after, _whole_actions(flat(buffer.actions), len(before)), done.ravel())
 
 
 def count_transitions(log: Transitions, symmetrize: bool, largest_component: bool) -> dict[str, Any]:
@@ -235,5 +247,10 @@ def _crossable(
             f"log must lead from every state to every other; got {n_parts} parts (sizes "
             f"{listed(np.sort(sizes)[::-1])}). Pass largest_component=True to keep the largest, or symmetrize=True if "
             "moves can be undone."
+        )
+    if sizes.max() < 2:
+        raise NotConnected(
+            f"log must cross some states in both directions; got {n_states} states and no way back to any. Pass "
+            "symmetrize=True if moves can be undone."
         )
     return np.flatnonzero(part == sizes.argmax())

@@ -370,6 +370,7 @@ class Domain:
         max_states = check_integer("max_states", max_states, 1)
         if restart is not None:
             restart = check_fraction("restart", restart)
+        envs.count_actions(env)
         if envs.has_table(env) and state is None:
             found = envs.read_table(env, max_states, progress)
         else:

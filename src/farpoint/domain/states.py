@@ -30,6 +30,9 @@ def state_key(env: Any, observation: Any) -> Hashable:
     base = env.unwrapped
     if hasattr(base, "grid") and hasattr(base, "agent_pos") and hasattr(base, "agent_dir"):
         return minigrid_key(base)
+    if hasattr(base, "P") and hasattr(base, "s"):
+        # The table's own number, whatever wrappers make of the observation.
+        return int(base.s)
     if isinstance(observation, (int, np.integer)):
         return int(observation)
     if isinstance(observation, tuple) and all(isinstance(item, (int, np.integer)) for item in observation):

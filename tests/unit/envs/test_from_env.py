@@ -185,6 +185,32 @@ def test_environments_that_cannot_be_read(env: Any, message: str) -> None:
         fp.Domain.from_env(env, max_states=50)
 
 
+class Quit(Counter):
+    """Five cells; the third action ends the episode on the spot."""
+
+    action_space = gym.spaces.Discrete(3)
+
+    def step(self, action: int) -> Any:
+        self.count = int(np.clip(self.count + (0, 1, -1)[(action + 1) % 3], 0, 4)) if action < 2 else self.count
+        return self.count, float(action == 2), action == 2, False, {}
+
+
+def test_a_place_that_is_passed_and_ended_in_is_two_states() -> None:
+    world = fp.Domain.from_env(Quit())
+    assert world.n_states == 10
+    assert world.labels is not None
+    assert ("end", 0) in world.labels
+    assert len(world.choices(world.state_of(0))) == 3
+    assert len(world.choices(world.state_of(("end", 0)))) == 0
+    assert len(fp.discover(world, n_options=1)) == 1
+
+
+def test_wrappers_that_change_actions_are_refused() -> None:
+    turned = gym.wrappers.TransformAction(make("FrozenLake-v1"), lambda a: (a + 1) % 4, gym.spaces.Discrete(4))
+    with pytest.raises(InvalidInput, match="without wrappers that change actions; got TransformAction"):
+        fp.Domain.from_env(turned)
+
+
 def test_a_key_of_ones_own() -> None:
     env = make("MiniGrid-Empty-5x5-v0")
     world = fp.Domain.from_env(env, state=lambda env, _: (*map(int, env.unwrapped.agent_pos), env.unwrapped.agent_dir))

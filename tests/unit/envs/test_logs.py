@@ -98,6 +98,15 @@ def test_logs_that_lead_one_way() -> None:
     assert whole.symmetric
 
 
+def test_labels_of_any_kind_and_width() -> None:
+    for states, after in (
+        (np.array(["a", "b"]), np.array(["b", "a"], dtype="<U9")),
+        (np.array(["a", "b"], dtype=object), ["b", "a"]),
+        (np.array([[0, 0], [0, 1]], dtype=np.int32), np.array([[0, 1], [0, 0]], dtype=np.int64)),
+    ):
+        assert fp.Domain.from_transitions(states, after).n_states == 2
+
+
 def test_rows_of_an_array_are_states() -> None:
     cells = np.array([[0, 0], [0, 1], [1, 1]])
     world = fp.Domain.from_transitions(cells[[0, 1, 2, 1]], cells[[1, 2, 1, 0]])
@@ -107,11 +116,15 @@ def test_rows_of_an_array_are_states() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((np.zeros((3, 2)), np.zeros((3, 2))), "whole numbers, labels, or arrays of whole numbers; got float64"),
+        ((np.zeros((3, 2)), np.zeros((3, 2))), "whole numbers, labels, or arrays of whole numbers; got"),
         (([0, 1], [1]), "equally long and not empty; got 2 and 1"),
         (([], []), "equally long and not empty"),
         (([0],), "next_states must be given"),
-        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\); got 1"),
+        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\), one a step"),
+        (([0, 1], [1, 0], [0.5, 1.5]), "actions must be whole numbers of at least 0; got float64"),
+        (([0, 1], [1, 0], [-1, 1]), "actions must be whole numbers of at least 0"),
+        (([0.1, 0.2], [0.2, 0.1]), "got 0.1. Give each continuous state a cell"),
+        (([0, 1], [1, 2]), "no way back to any"),
         (([[0], [1]], [[1], [0]]), "hashable key; got list"),
     ],
 )

@@ -136,7 +136,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     assert wrapped.action_masks()[4] == 0, "an option that ends here cannot start here"
     with pytest.raises(InvalidInput, match="option 0 must be one that can start here"):
         wrapped.step(4)
-    with pytest.raises(InvalidInput, match="action must be at most 5; got 6"):
+    with pytest.raises(InvalidInput, match=r"action must lie in 0 … 5; got 6"):
         wrapped.step(6)
     with pytest.raises(InvalidInput, match="options must be of a world made from this environment"):
         fp.OptionsWrapper(env, fp.discover(fp.ring()))
@@ -146,6 +146,36 @@ def test_what_cannot_be_done_is_refused() -> None:
     assert info["action_mask"][7:].sum() == 0, "a layout that the options do not know"
     with pytest.raises(InvalidInput, match="The options are of another layout or seed"):
         other.step(7)
+
+
+def test_options_of_another_environment() -> None:
+    cliff = make("CliffWalking-v1")
+    with pytest.raises(InvalidInput, match="which has other states"):
+        fp.OptionsWrapper(make("FrozenLake-v1"), fp.discover(fp.Domain.from_env(cliff)))
+    small = fp.discover(fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)), n_options=2)
+    large = fp.OptionsWrapper(make("FrozenLake8x8-v1", is_slippery=False), small)
+    large.reset(seed=0)
+    with pytest.raises(InvalidInput, match="options must be of this environment"):
+        large.step(5)
+
+
+def test_observation_wrappers_do_not_hide_the_state() -> None:
+    env = gym.wrappers.FlattenObservation(make("FrozenLake-v1", is_slippery=False))
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=2))
+    assert wrapped.reset(seed=0)[1]["action_mask"].all()
+
+
+def test_steps_are_checked() -> None:
+    env = Corridor()
+    world = fp.Domain.from_env(env)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([3]), "random"))
+    with pytest.raises(InvalidInput, match="must be reset before its first step"):
+        wrapped.step(2)
+    wrapped.reset()
+    with pytest.raises(InvalidInput, match="action must lie in 0 … 2; got -1"):
+        wrapped.step(-1)
+    with pytest.raises(TypeError):
+        wrapped.step(1.7)  # type: ignore[arg-type]
 
 
 def test_a_long_option_is_cut() -> None:
