@@ -31,6 +31,9 @@ RANDOM_WALK = {
 COVER_PRINTED = {("maze", 4): (525, 812), ("four_rooms", 4): (179, 512)}
 
 
+STATISTICS = ("median", "iqr", "mean", "std")
+
+
 def summary(steps: fp.StepsBetweenStates) -> tuple[float, float, float, float]:
     return steps.median, steps.iqr, steps.mean, steps.std
 
@@ -51,12 +54,13 @@ def test_random_walk(name: str) -> None:
 def test_eigenoptions(name: str, t: int) -> None:
     # How ties and signs are settled moves these by a few per cent.
     world = fp.world(name)
-    ours = summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t)))
-    if (name, t) == ("maze", 13):
-        # Our interquartile range is 8.2 % above the independent value, 713, and 1.2 % below the printed one, 781.
-        assert ours[1] == pytest.approx(781, rel=0.02)
-        ours = (ours[0], EIGEN[name, t][1], *ours[2:])
-    np.testing.assert_allclose(ours, EIGEN[name, t], rtol=0.08)
+    ours = np.array(summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t))))
+    off = np.abs(ours / np.array(EIGEN[name, t]) - 1)
+    outside = [STATISTICS[k] for k in np.flatnonzero(off > 0.08)]
+    # One cell is outside the 8 %: its interquartile range is 8.2 % above the independent value and 1.2 % below the
+    # printed 781. Should it ever come inside, this line is to go.
+    assert outside == (["iqr"] if (name, t) == ("maze", 13) else [])
+    assert off.max() < 0.083
 
 
 @pytest.mark.parametrize(("name", "t"), COVER_PRINTED)

@@ -169,11 +169,8 @@ def score(
     # In worlds with episodes the walk begins again where they end.
     domain = domain.walker
     if form == "symmetrized" or (form == "auto" and solver == "auto" and _only_symmetrized(domain)):
-        reason = "asked for" if form == "symmetrized" else f"auto: no other is defined ({why_not_walk(domain)})"
-        both_ways = Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
-        scores = score(both_ways, t, solver, n_components=n_components, decomposition=decomposition)
-        scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {reason}"
-        return scores
+        why = "asked for" if form == "symmetrized" else f"auto: no other is defined ({why_not_walk(domain)})"
+        return _symmetrized(domain, t, solver, why, n_components, decomposition)
     if decomposition is not None:
         _check_decomposition(domain, decomposition, form)
     may_fall_back = form == "auto" and solver == "auto" and t.is_integer()
@@ -203,6 +200,15 @@ def score(
     values = _spectral(parts, t)
     bound = _truncation_bound(parts, t, values) if solver == "truncated" else None
     return Scores.of(values, t=t, solver=solver, form=form, reason=reason, error_bound=bound)
+
+
+def _symmetrized(
+    domain: Domain, t: float, solver: str, why: str, n_components: int | None, decomposition: Spectrum | None
+) -> Scores:
+    both_ways = Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
+    scores = score(both_ways, t, solver, n_components=n_components, decomposition=decomposition)
+    scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {why}"
+    return scores
 
 
 def _only_symmetrized(domain: Domain) -> bool:

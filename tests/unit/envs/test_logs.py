@@ -16,7 +16,7 @@ from farpoint.errors import InvalidInput, NotConnected
 from tests.unit.envs.test_from_env import make
 
 
-def same_graph(log: fp.Domain, world: fp.Domain, tolerance: float = 0.0) -> None:
+def check_same_graph(log: fp.Domain, world: fp.Domain, tolerance: float = 0.0) -> None:
     assert log.labels is not None
     assert world.labels is not None
     order = [log.state_of(label) for label in world.labels]
@@ -29,7 +29,7 @@ def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> Non
     assert log.restart is not None
     # How often the time limit strikes is measured too.
     world = fp.Domain.from_env(env, restart=float(log.restart.min()))
-    same_graph(log, world)
+    check_same_graph(log, world)
     ours, theirs = fp.discover(log, t=4, form="symmetrized"), fp.discover(world, t=4, form="symmetrized")
     assert {log.labels[s] for s in ours.goals} == {world.labels[s] for s in theirs.goals}  # type: ignore[index]
 
@@ -37,7 +37,7 @@ def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> Non
 def test_a_long_walk_recovers_a_slippery_environment() -> None:
     env = make("FrozenLake-v1", is_slippery=True)
     log = fp.Domain.from_transitions(fp.explore(env, 200_000, seed=1))
-    same_graph(log, fp.Domain.from_env(env), tolerance=0.08)
+    check_same_graph(log, fp.Domain.from_env(env), tolerance=0.08)
 
 
 class Moves(gym.Wrapper[Any, Any, Any, Any]):
@@ -55,7 +55,7 @@ def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
     assert log.restart is not None
     world = fp.Domain.from_env(env, seed=3, restart=float(log.restart.min()))
     assert log.n_states == world.n_states
-    same_graph(log, world)
+    check_same_graph(log, world)
     # Which of two equally far directions stands for a corner depends on the numbering; the cells do not.
     cells = [
         {world.labels[s][1:3] for s in fp.discover(world, t=4, form="symmetrized").goals}  # type: ignore[index]
@@ -165,7 +165,7 @@ def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int)
 @pytest.mark.filterwarnings("ignore")
 def test_minari_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = fp.Domain.from_transitions(lake_dataset(tmp_path, monkeypatch, 400))
-    same_graph(log, fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)))
+    check_same_graph(log, fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)))
     assert log.restart is not None
     assert (log.restart == 1.0).sum() == 5, "four holes and the goal"
 
