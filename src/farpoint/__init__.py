@@ -26,6 +26,7 @@ _HOME = {
     "random_maze": "domain",
     "ring": "domain",
     "world": "domain",
+    "engine": "engines",
     "Goals": "diffusion",
     "Scores": "diffusion",
     "Spectrum": "diffusion",
@@ -35,6 +36,7 @@ _HOME = {
     "find_goals": "diffusion",
     "lazy_walk": "diffusion",
     "normalized_laplacian": "diffusion",
+    "refine_goals": "diffusion",
     "score": "diffusion",
     "score_bound": "diffusion",
     "spectrum": "diffusion",
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
         find_goals,
         lazy_walk,
         normalized_laplacian,
+        refine_goals,
         score,
         score_bound,
         spectrum,
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
         ring,
         world,
     )
+    from farpoint.engines import engine
     from farpoint.measures import (
         CoverTime,
         SampledSteps,
@@ -127,6 +131,7 @@ __all__ = [
     "diffusion_distance",
     "diffusion_map",
     "discover",
+    "engine",
     "explore",
     "find_goals",
     "four_rooms",
@@ -139,6 +144,7 @@ __all__ = [
     "normalized_laplacian",
     "open_room",
     "random_maze",
+    "refine_goals",
     "ring",
     "sample_steps_between_states",
     "score",

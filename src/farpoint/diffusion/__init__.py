@@ -2,7 +2,10 @@
 
 from farpoint.diffusion.distance import difficulty, diffusion_distance, diffusion_map, score_bound
 from farpoint.diffusion.goals import Goals, find_goals
-from farpoint.diffusion.score import FORMS, SOLVERS, Scores, score
+from farpoint.diffusion.choose import FORMS, SOLVERS
+from farpoint.diffusion.refine import refine_goals
+from farpoint.diffusion.score import score
+from farpoint.diffusion.scores import Scores
 from farpoint.diffusion.spectrum import Spectrum, spectrum
 from farpoint.diffusion.walk import lazy_walk, normalized_laplacian, stationary
 
@@ -18,6 +21,7 @@ __all__ = [
     "find_goals",
     "lazy_walk",
     "normalized_laplacian",
+    "refine_goals",
     "score",
     "score_bound",
     "spectrum",

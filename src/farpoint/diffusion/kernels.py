@@ -1,4 +1,4 @@
-"""Compiled loops that follow the lazy walk state by state."""
+"""Compiled loops that follow the lazy walk state by state, on any graph."""
 
 from __future__ import annotations
 
@@ -9,73 +9,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@numba.njit(cache=True, parallel=True)
-def local_scores(
+@numba.njit(cache=True, nogil=True)
+def neighbourhood_scores(
     indptr: NDArray[Any],
     indices: NDArray[Any],
     weights: NDArray[np.float64],
     stay: NDArray[np.float64],
     leave: NDArray[np.float64],
     pi: NDArray[np.float64],
+    pi_squared: float,
+    sources: NDArray[np.int64],
     t: int,
-    mass: NDArray[np.float64],
-    seen: NDArray[np.int32],
-    ball: NDArray[np.int32],
-) -> NDArray[np.float64]:
-    """Return ‖Wᵗe_s − π₀‖² of every state, exactly.
+    cutoff: float,
+    scores: NDArray[np.float64],
+    lost: NDArray[np.float64],
+    peaks: NDArray[np.float64],
+) -> None:
+    """Fill ‖p̂ − π₀‖² of every source, where p̂ is Wᵗe_s but for what was dropped.
 
     The walker stays with probability ``stay[u]`` and takes a move of weight w with probability ``leave[u]`` w. It is
-    lazy, so the states it may be in only ever grow by the neighbours of those it may be in: ``ball`` lists them.
-    ``mass`` (threads, 2, n), ``seen`` (threads, n) and ``ball`` (threads, n + 1) are work space, one slice a thread,
-    the first two zeroed.
+    lazy, so the states it may be in only ever grow by the neighbours of those it may be in: ``states`` lists them.
+    Mass below ``cutoff`` is dropped where it stands: ``lost`` is how much, ``peaks`` the largest entry of p̂.
     """
     n_states = indptr.size - 1
-    scores = np.empty(n_states)
-    pi_squared = 0.0
-    for s in range(n_states):
-        pi_squared += pi[s] * pi[s]
-    for s in numba.prange(n_states):
-        thread = numba.get_thread_id()
-        now = mass[thread, 0]
-        then = mass[thread, 1]
-        mark = seen[thread]
-        states = ball[thread]
+    now = np.zeros(n_states)
+    then = np.zeros(n_states)
+    mark = np.zeros(n_states, dtype=np.int32)
+    states = np.empty(n_states + 1, dtype=np.int32)
+    for number in range(sources.size):
+        s = sources[number]
+        stamp = number + 1
         states[0] = s
-        mark[s] = s + 1
+        mark[s] = stamp
         now[s] = 1.0
         size = 1
+        dropped = 0.0
         for _ in range(t):
             for i in range(size):
                 u = states[i]
                 p = now[u]
                 now[u] = 0.0
+                if p < cutoff:
+                    dropped += p
+                    continue
                 then[u] += stay[u] * p
                 share = leave[u] * p
                 for entry in range(indptr[u], indptr[u + 1]):
                     v = indices[entry]
                     # Written always, counted only when new: no branch for the processor to guess wrongly.
                     states[size] = v
-                    size += mark[v] != s + 1
-                    mark[v] = s + 1
+                    size += mark[v] != stamp
+                    mark[v] = stamp
                     then[v] += share * weights[entry]
             now, then = then, now
         # Σ over the ball of (p − π)², plus what π holds outside it. When the ball is the whole world the second part
         # is exactly zero, so a score near zero keeps its digits.
         inside = 0.0
         pi_inside = 0.0
+        peak = 0.0
         for i in range(size):
             u = states[i]
             difference = now[u] - pi[u]
             inside += difference * difference
             pi_inside += pi[u] * pi[u]
+            peak = max(peak, now[u])
             now[u] = 0.0
-        scores[s] = inside if size == n_states else inside + (pi_squared - pi_inside)
-    return scores
+        scores[number] = inside if size == n_states else inside + (pi_squared - pi_inside)
+        lost[number] = dropped
+        peaks[number] = peak
 
 
 @numba.njit(cache=True)
 def moves_per_state(indptr: NDArray[Any], indices: NDArray[Any], samples: NDArray[np.int64], t: int) -> float:
-    """Return how many edge updates `local_scores` makes for a state, averaged over the sampled states."""
+    """Return how many edge updates `neighbourhood_scores` makes for a state, averaged over the sampled states."""
     seen = np.zeros(indptr.size - 1, dtype=np.int32)
     ball = np.empty(indptr.size - 1, dtype=np.int32)
     total = 0.0
@@ -102,3 +108,30 @@ def moves_per_state(indptr: NDArray[Any], indices: NDArray[Any], samples: NDArra
                 break
             total += edges
     return total / samples.size
+
+
+@numba.njit(cache=True, nogil=True)
+def probe_walks(
+    indptr: NDArray[Any],
+    indices: NDArray[Any],
+    weights: NDArray[np.float64],
+    stay: NDArray[np.float64],
+    leave: NDArray[np.float64],
+    probes: NDArray[np.float64],
+    t: int,
+) -> NDArray[np.float64]:
+    """Return (Wᵀ)ᵗ of the probes, one a column: what each is worth, on average, to a walk of t steps from each state."""
+    now = probes.copy()
+    then = np.empty_like(now)
+    n_probes = now.shape[1]
+    for _ in range(t):
+        for u in range(indptr.size - 1):
+            for j in range(n_probes):
+                then[u, j] = stay[u] * now[u, j]
+            for entry in range(indptr[u], indptr[u + 1]):
+                v = indices[entry]
+                chance = leave[u] * weights[entry]
+                for j in range(n_probes):
+                    then[u, j] += chance * now[v, j]
+        now, then = then, now
+    return now

@@ -17,6 +17,8 @@ from farpoint.domain.arrays import read_only
 from farpoint.errors import InvalidMap, NotConnected, listed
 
 WALL, FLOOR, START, GOAL = "#", ". ", "S", "G"
+# States that fill less than one cell in so many of the rectangle around them are not laid out as a map.
+_SPARSEST = 64
 
 
 @dataclass(frozen=True)
@@ -128,3 +130,24 @@ def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDAr
     transitions = coo_array((chances, (rows, columns)), shape=(n_choices, n_states)).tocsr()
     transitions.eliminate_zeros()
     return transitions, choice_ptr, actions
+
+
+def floor_of(positions: NDArray[Any], moves: csr_array) -> NDArray[np.bool_] | None:
+    """Return the map if the moves are those between cells side by side, each of weight 1, states row by row; or None.
+
+    >>> from farpoint.domain import ring
+    >>> floor_of(ring().positions, ring().adjacency).sum()
+    np.int64(192)
+    """
+    cells = positions - positions.min(axis=0)
+    shape = tuple(int(length) for length in cells.max(axis=0) + 1)
+    flat = cells[:, 0].astype(np.int64) * shape[1] + cells[:, 1]
+    if shape[0] * shape[1] > _SPARSEST * len(flat) or (np.diff(flat) <= 0).any() or (moves.data != 1.0).any():
+        return None
+    begins = np.repeat(np.arange(len(flat)), np.diff(moves.indptr))
+    side_by_side = np.abs(cells[begins] - cells[moves.indices]).sum(axis=1) == 1
+    floor = np.zeros(shape, dtype=bool)
+    floor[cells[:, 0], cells[:, 1]] = True
+    # As many moves as there are pairs of cells side by side, and no others: then it is all of them.
+    n_pairs = 2 * int((floor[1:] & floor[:-1]).sum() + (floor[:, 1:] & floor[:, :-1]).sum())
+    return floor if bool(side_by_side.all()) and n_pairs == moves.nnz else None

@@ -244,6 +244,7 @@ class Domain:
         domain.__dict__["component_sizes"] = (domain.n_states,)
         if wind == 0.0:
             domain.__dict__["symmetric"] = True
+            domain.__dict__["floor"] = read_only(floor) if floor.ndim == 2 else None
         return domain
 
     @classmethod
@@ -495,6 +496,13 @@ class Domain:
         if self.symmetric:
             return self.adjacency
         return matrices.frozen(csr_array(self.adjacency.T.tocsr()), self.choice_ptr.dtype)
+
+    @cached_property
+    def floor(self) -> NDArray[np.bool_] | None:
+        """The map, if the moves are exactly those between floor cells side by side, each of weight 1; else None."""
+        if not self.drawable or self.positions is None or not self.symmetric:
+            return None
+        return grids.floor_of(self.positions, self.adjacency)
 
     @cached_property
     def walker(self) -> Domain:

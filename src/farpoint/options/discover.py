@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farpoint.diffusion import Goals, Scores, find_goals, score, spectrum
-from farpoint.diffusion.score import local_seconds
+from farpoint.diffusion import Goals, Scores, find_goals, refine_goals, score, spectrum
+from farpoint.diffusion.local import local_seconds
 from farpoint.diffusion.walk import check_walkable
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_word
@@ -167,7 +167,11 @@ def _goals_at(domain: Domain, request: Request, t: float) -> tuple[Scores, Goals
 
 def _goals_of(domain: Domain, scores: Scores, request: Request) -> Goals:
     """Return the local maxima, but for states in which an episode ends: an option into those would end it."""
-    goals = find_goals(domain, scores, min_prominence=request.min_prominence)
+    if scores.solver == "probes":
+        goals = refine_goals(domain, scores)
+        goals = goals.where(goals.prominences >= request.min_prominence)
+    else:
+        goals = find_goals(domain, scores, min_prominence=request.min_prominence)
     return goals.where(np.isin(goals.states, goal_states(domain)))
 
 
@@ -201,7 +205,7 @@ def _largest_t(domain: Domain, request: Request, n_options: int) -> tuple[Scores
         return len(found[1]) >= n_options and float(found[0].max()) > _VANISHED
 
     def affordable(t: int) -> bool:
-        return parts is not None or local_seconds(domain, t) <= _PATIENCE_SECONDS
+        return parts is not None or local_seconds(domain.walker, t) <= _PATIENCE_SECONDS
 
     found = {t: look(t) for t in range(1, DEFAULT_T + 1)}
     enough = [t for t, tried in found.items() if enough_at(tried)]

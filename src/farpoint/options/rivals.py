@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from farpoint.diffusion import Spectrum, spectrum
-from farpoint.diffusion.score import POLAR_LIMIT
+from farpoint.diffusion.choose import POLAR_LIMIT
 from farpoint.domain import Domain
 from farpoint.options.option_set import OptionSet
 

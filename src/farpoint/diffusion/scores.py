@@ -1,0 +1,73 @@
+"""The scores of all states, with a record of how they were made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Scores(NDArray[np.float64]):
+    """f_t of every state: an array of floats that remembers how it was made.
+
+    Slices and results of arithmetic are plain arrays; only the whole carries the record.
+
+    Attributes
+    ----------
+    t : float
+    solver : str
+        The solver that made it.
+    form : str
+        ``"polar"`` or ``"walk"``; in symmetric worlds they are the same number.
+    reason : str
+        Why this solver and form.
+    error_bound : array of float, shape (n_states,), or None
+        No entry is farther than this from f_t; None where the solver is exact up to rounding, or where
+        ``standard_error`` says how sure it is.
+    standard_error : array of float, shape (n_states,), or None
+        Of scores estimated from random probes.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> scores = fp.score(fp.open_room(4, 4), t=2)
+    >>> scores.solver, scores.t, scores.error_bound
+    ('local', 2.0, None)
+    """
+
+    t: float = float("nan")
+    solver: str = "unknown"
+    form: str = "unknown"
+    reason: str = ""
+    error_bound: NDArray[np.float64] | None = None
+    standard_error: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64], **record: Any) -> Scores:
+        """Return ``values`` with the record of how they were made."""
+        scores = np.asarray(values, dtype=np.float64).view(cls)
+        for name, value in record.items():
+            setattr(scores, name, value)
+        return scores
+
+    def copy(self, order: Any = "C") -> Scores:
+        """Return a copy that carries the record."""
+        return Scores.of(np.array(self, order=order), **vars(self))
+
+    def __deepcopy__(self, memo: Any) -> Scores:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _restored, (np.asarray(self), vars(self))
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        plain = np.asarray(array)
+        return plain[()] if return_scalar else plain
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+
+def _restored(values: NDArray[np.float64], record: dict[str, Any]) -> Scores:
+    return Scores.of(values, **record)

@@ -1,0 +1,125 @@
+"""Where parallel work runs: threads of this process, a Dask cluster or a Ray cluster, all through joblib.
+
+Work that can be spread is written as a function of two arguments, ``function(shared, task)``: ``shared`` is what every
+task needs (a graph, a table of options) and travels once to each worker, ``task`` is small. The results do not depend
+on where they were computed: whatever is random is drawn from a stream that belongs to the task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+from farpoint.errors import InvalidInput, MissingExtra, check_jobs, check_word
+
+ENGINES = ("local", "dask", "ray")
+
+
+class Engine(Protocol):
+    """A place where tasks run."""
+
+    def each(
+        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
+    ) -> Iterator[Any]:
+        """Yield ``function(shared, task)`` of every task, in the order of the tasks."""
+
+    def close(self) -> None:
+        """Let go of what was opened; clusters that were there before stay."""
+
+
+class Local:
+    """Threads of this process: the compiled loops let go of the interpreter's lock."""
+
+    def each(
+        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
+    ) -> Iterator[Any]:
+        """Yield the results in order."""
+        tasks = list(tasks)
+        if n_jobs == 1 or len(tasks) < 2:
+            yield from (function(shared, task) for task in tasks)
+            return
+        from joblib import Parallel, delayed
+
+        yield from Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(
+            delayed(function)(shared, task) for task in tasks
+        )
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+
+_CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
+
+
+def each(
+    function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1
+) -> Iterator[Any]:
+    """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
+
+    ``n_jobs`` is the number of threads, -1 one for each core; on a cluster the cluster decides.
+
+    Examples
+    --------
+    >>> list(each(lambda shared, task: shared + task, 10, [1, 2, 3]))
+    [11, 12, 13]
+    """
+    return (_CURRENT.get() or Local()).each(function, shared, tasks, check_jobs(n_jobs))
+
+
+@contextmanager
+def engine(name: str = "local", address: str | None = None) -> Iterator[None]:
+    """Run the parallel work inside the ``with`` block on threads here, on a Dask cluster or on a Ray cluster.
+
+    Scores, learning runs, measures and comparisons are spread; numbers do not depend on the engine or on how many
+    workers there are, and a worker that dies is replaced without a trace in them.
+
+    Parameters
+    ----------
+    name : {"local", "dask", "ray"}
+    address : str, optional
+        Of a running cluster: ``tcp://host:8786`` for Dask, ``host:6379`` or ``auto`` for Ray. Without one a cluster is
+        started on this machine and ended with the block.
+
+    Raises
+    ------
+    MissingExtra
+        If the engine's package is not installed.
+    InvalidInput
+        If no cluster answers at ``address``.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> with fp.engine("local"):
+    ...     fp.score(fp.open_room(30, 30), solver="local").max().round(4)
+    np.float64(0.154)
+    """
+    check_word("engine", name, ENGINES)
+    if name == "local" and address is not None:
+        raise InvalidInput(f"address must go with engine dask or ray; got {address!r} with local.")
+    opened = _open(name, address)
+    token = _CURRENT.set(opened)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+        opened.close()
+
+
+def _open(name: str, address: str | None) -> Engine:
+    if name == "local":
+        return Local()
+    try:
+        if name == "dask":
+            from farpoint.engines.dask_engine import Dask
+
+            return Dask(address)
+        from farpoint.engines.ray_engine import Ray
+
+        return Ray(address)
+    except ImportError as error:
+        raise MissingExtra(
+            f"engine {name} must have its package installed; got {error}. Install it: pip install 'farpoint[{name}]'."
+        ) from error

@@ -1,0 +1,103 @@
+"""Work on a Ray cluster, by a small joblib backend of Ray *tasks*.
+
+Ray ships a joblib backend of its own, made of actors: when the process of one dies, its work is lost and the run
+fails. Tasks are run again elsewhere by Ray itself, so they are used here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import ray
+from joblib import Parallel, delayed, parallel_config
+from joblib.parallel import ParallelBackendBase, register_parallel_backend
+
+from farpoint.errors import InvalidInput
+
+_BACKEND = "farpoint-ray"
+# A worker killed for memory or by hand counts as one; the same task dying more often has a fault of its own.
+_RETRIES = 5
+
+
+class RayTasks(ParallelBackendBase):  # type: ignore[misc]
+    """A joblib backend in which every batch is one Ray task."""
+
+    supports_retrieve_callback = True
+    default_n_jobs = -1
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return how many tasks run at once: the processors of the cluster."""
+        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
+        """Take note of the call that this serves."""
+        self.parallel = parallel
+        return self.effective_n_jobs(n_jobs)
+
+    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
+        """Begin a task; ``callback`` is told when it is done."""
+        future: Future[Any] = _run.remote(func).future()
+        if callback is not None:
+            future.add_done_callback(callback)
+        return future
+
+    def retrieve_result_callback(self, out: Future[Any]) -> Any:
+        """Return what a finished task returned, or raise what it raised."""
+        try:
+            return out.result()
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from error
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """Tasks that are still running are left to end; nobody will ask for them."""
+        if ensure_ready:
+            self.configure(n_jobs=self.parallel.n_jobs, parallel=self.parallel)
+
+
+@ray.remote(num_cpus=1, max_retries=_RETRIES)  # type: ignore[untyped-decorator]
+def _run(batch: Callable[[], Any]) -> Any:
+    return batch()
+
+
+class Ray:
+    """A Ray cluster; without an address, one on this machine."""
+
+    def __init__(self, address: str | None) -> None:
+        self._begun = not ray.is_initialized()
+        if self._begun:
+            try:
+                ray.init(address=address, include_dashboard=False if address is None else None, log_to_driver=False)
+            except (ConnectionError, ValueError) as error:
+                raise InvalidInput(
+                    f"address must be that of a running Ray cluster; got {address!r}. Begin one: ray start --head."
+                ) from error
+        register_parallel_backend(_BACKEND, RayTasks)
+
+    def each(
+        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
+    ) -> Iterator[Any]:
+        """Yield the results in order. ``shared`` is put into Ray's store once and read from there."""
+        reference = ray.put(shared)
+        with parallel_config(backend=_BACKEND):
+            yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator")(
+                delayed(_fetched)([reference], function, task) for task in tasks
+            )
+
+    def close(self) -> None:
+        """End the connection if it was begun here, and with it a cluster that was started here."""
+        if self._begun:
+            ray.shutdown()
+
+
+# What the last call of `each` shares, so that a worker unpacks it once and not once a task.
+_UNPACKED: dict[str, Any] = {}
+
+
+def _fetched(reference: list[Any], function: Callable[[Any, Any], Any], task: Any) -> Any:
+    name = reference[0].hex()
+    if name not in _UNPACKED:
+        _UNPACKED.clear()
+        _UNPACKED[name] = ray.get(reference[0])
+    return function(_UNPACKED[name], task)
