@@ -16,9 +16,9 @@ from farpoint.domain import Domain
 
 # Cells that one task covers: large enough that its margins are small beside it, small enough to be lost.
 _CELLS_A_BLOCK = 1 << 16
-# The two buffers of a tile should stay in the second cache of a core.
+# The three buffers of a tile should stay in the second cache of a core.
 _BUFFER_BYTES = 768 * 1024
-_WIDEST, _NARROWEST = 128, 16
+_WIDEST, _NARROWEST = 128, 8
 # Σ p̂ is rounded, so a loss is only known up to this.
 _ROUNDING = 1e-13
 # When a tile has lost too much it is followed again, this much wider.
@@ -65,8 +65,7 @@ class Lattice:
 def lattice_of(domain: Domain, t: int, tolerance: float | None = None) -> Lattice | None:
     """Return the map of a world in which all moves are between floor cells side by side, or None elsewhere."""
     floor = domain.floor
-    # In a world smaller than the diamond most of the diamond would be walls.
-    if floor is None or min(floor.shape) < 2 or floor.size < 2 * min(t, 10_000) ** 2:
+    if floor is None or min(floor.shape) < 2:
         return None
     rows, cols = floor.shape
     padded = np.zeros((rows, cols + 1), dtype=np.uint8)
@@ -79,7 +78,9 @@ def lattice_of(domain: Domain, t: int, tolerance: float | None = None) -> Lattic
     degrees *= flat
     counts = np.bincount(degrees, minlength=5)
     total, squares = float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
-    return Lattice(degrees, cols + 1, t, tolerance, total, squares)
+    lattice = Lattice(degrees, cols + 1, t, tolerance, total, squares)
+    # In a world smaller than the diamond most of the diamond would be walls.
+    return lattice if floor.size >= 2 * int(lattice.radii(lattice.reach)[-1]) ** 2 else None
 
 
 def lattice_blocks(lattice: Lattice) -> list[tuple[int, int]]:
@@ -142,7 +143,7 @@ def _follow(
 
 
 def _tile_width(radius: int) -> int:
-    fits = _BUFFER_BYTES // (16 * (2 * radius**2 + 2 * radius + 1))
+    fits = _BUFFER_BYTES // (3 * 8 * (2 * radius**2 + 2 * radius + 1))
     return int(np.clip(fits // _NARROWEST * _NARROWEST, _NARROWEST, _WIDEST))
 
 

@@ -1,8 +1,9 @@
 """Compiled loops that follow the lazy walk of many cells of a map at once.
 
-On a map the t-step neighbourhood of every cell is the same diamond of offsets, so the walks of ``width`` cells that lie
-side by side are kept as one row for each offset, and a step is a sum of whole rows: no index is looked up, nothing
-branches, and the processor adds several cells at a time.
+On a map the t-step neighbourhood of every cell is the same diamond of offsets. The walks of ``width`` cells that lie
+side by side are kept together: for each offset the ``width`` masses at that offset, offsets row by row. A step is then
+a sum of shifted arrays, one long loop for each row of offsets: no index is looked up, nothing branches, and the
+processor adds several cells at a time.
 """
 
 from __future__ import annotations
@@ -21,33 +22,55 @@ _U = np.uint64
 def _step(
     now: NDArray[np.float64],
     then: NDArray[np.float64],
-    half_inverse: NDArray[np.float64],
-    cell: int,
-    stride: int,
-    held: int,
+    spread: NDArray[np.float64],
     radius: int,
     side: int,
     width: int,
 ) -> None:
-    """Write the walk after one more step, within ``radius``; ``now`` holds it within ``held``, and zeros in row 0.
+    """Write the walk after one more step into ``then``, within ``radius``; both hold zeros outside the walk.
 
-    With y = p / d a step is y′(v) = ½ y(v) + ½/d(v) Σ_{u next to v} y(u), and walls have ½/d = 0.
+    With y = p / d a step is y′(v) = ½ y(v) + ½/d(v) Σ_{u next to v} y(u). ``spread`` holds ½/d(v), 0 for walls.
     """
     middle = side // 2
+    across = _U(width)
+    down = _U(side * width)
     for row in range(-radius, radius + 1):
-        for col in range(abs(row) - radius, radius - abs(row) + 1):
-            offset = (row + middle) * side + col + middle + 1
-            here = _U(offset if abs(row) + abs(col) <= held else 0) * _U(width)
-            above = _U(offset - side if abs(row - 1) + abs(col) <= held else 0) * _U(width)
-            below = _U(offset + side if abs(row + 1) + abs(col) <= held else 0) * _U(width)
-            left = _U(offset - 1 if abs(row) + abs(col - 1) <= held else 0) * _U(width)
-            right = _U(offset + 1 if abs(row) + abs(col + 1) <= held else 0) * _U(width)
-            target = _U(offset) * _U(width)
+        reach = radius - abs(row)
+        first = _U(((row + middle) * side + middle - reach) * width)
+        for index in range((2 * reach + 1) * width):
+            i = first + _U(index)
+            around = (now[i - down] + now[i + down]) + (now[i - across] + now[i + across])
+            then[i] = 0.5 * now[i] + spread[i] * around
+
+
+@numba.njit(cache=True, nogil=True)
+def _begin(
+    now: NDArray[np.float64],
+    then: NDArray[np.float64],
+    spread: NDArray[np.float64],
+    half_inverse: NDArray[np.float64],
+    cell: int,
+    stride: int,
+    radius: int,
+    side: int,
+    width: int,
+) -> None:
+    """Clear the walk, put each walker into its own cell, and lay out ½/d around them."""
+    middle = side // 2
+    for row in range(-radius, radius + 1):
+        reach = radius - abs(row)
+        first = _U(((row + middle) * side + middle - reach) * width)
+        for index in range((2 * reach + 1) * width):
+            now[first + _U(index)] = 0.0
+            then[first + _U(index)] = 0.0
+        for col in range(-reach, reach + 1):
+            target = _U(((row + middle) * side + middle + col) * width)
             place = _U(cell + row * stride + col)
             for index in range(width):
-                i = _U(index)
-                around = (now[above + i] + now[below + i]) + (now[left + i] + now[right + i])
-                then[target + i] = 0.5 * now[here + i] + half_inverse[place + i] * around
+                spread[target + _U(index)] = half_inverse[place + _U(index)]
+    centre = (middle * side + middle) * width
+    for i in range(width):
+        now[centre + i] = 2.0 * half_inverse[cell + i]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -71,29 +94,28 @@ def diamond_scores(
     kept within distance ``radii[k]``; what would go farther is gone: ``lost`` is how much, ``peaks`` the largest entry
     of p̂; with ``whole`` nothing is lost, and they are not looked at. ``total`` is Σ d and ``squares`` Σ d².
     """
-    side = 2 * int(radii.max()) + 3
+    radius = radii[radii.size - 1]
+    side = 2 * radius + 3
     middle = side // 2
-    now = np.zeros((side * side + 1) * width)
-    then = np.zeros((side * side + 1) * width)
+    now = np.zeros(side * side * width)
+    then = np.zeros(side * side * width)
+    spread = np.zeros(side * side * width)
     share = 1.0 / total
     for number in range(cells.size):
         cell = cells[number]
-        centre = (middle * side + middle + 1) * width
-        for i in range(width):
-            now[centre + i] = 2.0 * half_inverse[cell + i]
+        _begin(now, then, spread, half_inverse, cell, stride, radius, side, width)
         for k in range(1, radii.size):
-            _step(now, then, half_inverse, cell, stride, radii[k - 1], radii[k], side, width)
+            _step(now, then, spread, radii[k], side, width)
             now, then = then, now
-        reach = radii[radii.size - 1]
         score = scores[number]
         sums = lost[number]
         peak = peaks[number]
         score[:] = 0.0
         sums[:] = 0.0
         peak[:] = 0.0
-        for row in range(-reach, reach + 1):
-            for col in range(abs(row) - reach, reach - abs(row) + 1):
-                source = _U((row + middle) * side + col + middle + 1) * _U(width)
+        for row in range(-radius, radius + 1):
+            for col in range(abs(row) - radius, radius - abs(row) + 1):
+                source = _U(((row + middle) * side + middle + col) * width)
                 place = _U(cell + row * stride + col)
                 # Σ (p − π)² = Σ p (p − 2π) + Σ π², with π = d / Σ d.
                 for index in range(width):

@@ -183,11 +183,15 @@ def test_decompositions_are_checked() -> None:
     assert fp.score(world, decomposition=fp.spectrum(world, 10)).solver == "truncated"
 
 
-def test_auto_gives_a_bound_where_nothing_exact_is_affordable() -> None:
-    from farpoint.diffusion.score import _choose_solver
+def test_auto_gives_an_approximation_where_nothing_exact_is_affordable() -> None:
+    from farpoint.diffusion.choose import choose_solver
 
-    solver, reason = _choose_solver(fp.random_maze(130, 130), 5000.0, "auto", "walk", None)
-    assert solver == "truncated"
+    world = fp.random_maze(130, 130)
+    solver, tolerance, reason = choose_solver(world, 700.0, "auto", "walk", None, None, 256)
+    assert (solver, tolerance) == ("local", 1e-3)
+    assert "would take" in reason
+    solver, tolerance, reason = choose_solver(world, 5000.0, "auto", "walk", None, None, 256)
+    assert (solver, tolerance) == ("probes", None)
     assert "would take" in reason
 
 
