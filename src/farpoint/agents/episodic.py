@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_jobs
+from farpoint.engines import each
+from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
@@ -89,8 +90,6 @@ def learn_episodes(
     >>> alone.optimal_value == helped.optimal_value
     True
     """
-    from farpoint.agents.episodic_kernels import episodic_trial
-
     check_same_world(domain, options)
     if domain.restart is None or domain.starts is None:
         raise InvalidInput(f"world must have episodes; got {domain!r}. Make it with Domain.from_env, or use learn.")
@@ -112,14 +111,17 @@ def learn_episodes(
     # Denser at the beginning, where the fast ones arrive.
     checkpoints = np.unique(np.geomspace(200, steps, 200).astype(np.int64))
     world, table = world_table(domain, episodic=True), option_table(domain, options)
-    found = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-        delayed(episodic_trial)(
-            world, table, is_goal, cdf, limit, alpha, gamma, epsilon, checkpoints, near * best, evaluations, stream
-        )
-        for stream in streams(seed, runs)
-    )
+    shared = (world, table, is_goal, cdf, limit, alpha, gamma, epsilon, checkpoints, near * best, evaluations)
+    found = list(each(_one_run, shared, streams(seed, runs), n_jobs=n_jobs))
     first, near_optimal = np.array(found, dtype=np.float64).T
     return EpisodicResult(np.where(first < 0, np.inf, first), np.where(near_optimal < 0, np.inf, near_optimal), best)
+
+
+def _one_run(shared: tuple[Any, ...], stream: np.uint64) -> tuple[int, int]:
+    from farpoint.agents.episodic_kernels import episodic_trial
+
+    first, near_optimal = episodic_trial(*shared, stream)
+    return first, near_optimal
 
 
 def _optimal_value(domain: Domain, is_goal: NDArray[np.bool_], starts: NDArray[np.float64], gamma: float) -> float:

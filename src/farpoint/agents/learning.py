@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_jobs, check_word
+from farpoint.engines import each
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table, streams, world_table
@@ -145,23 +145,29 @@ def learn(
     begin, ends = _check_task(domain, start, goals)
     check_same_world(domain, options)
     world, table = world_table(domain), option_table(domain, options)
-    curves = np.empty((runs, ends.size, episodes))
     begins = streams(seed, runs * ends.size).reshape(runs, ends.size)
+    shared = (world, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting)
+    tasks = [(int(goal), begins[:, index]) for index, goal in enumerate(ends)]
+    curves = np.empty((runs, ends.size, episodes))
+    visits = np.zeros(domain.n_states)
+    for index, (of_goal, seen) in enumerate(each(_learn_goal, shared, tasks, n_jobs=n_jobs)):
+        curves[:, index] = of_goal
+        visits += seen
+    return LearningResult(curves, visits / (runs * ends.size), ends)
+
+
+def _learn_goal(
+    shared: tuple[Any, ...], task: tuple[int, NDArray[np.uint64]]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the curves of all runs towards one goal, and how often each state was visited in them."""
+    world, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting = shared
+    goal, begins = task
     trial, flag = _kernel(algorithm, counting)
-
-    def learn_goal(index: int) -> NDArray[np.int64]:
-        visits = np.zeros(domain.n_states, dtype=np.int64)
-        for run in range(runs):
-            trial(
-                world, table, begin, int(ends[index]), episodes, max_steps, alpha, gamma, flag,
-                begins[run, index], curves[run, index], visits,
-            )  # fmt: skip
-        return visits
-
-    visits = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-        delayed(learn_goal)(index) for index in range(ends.size)
-    )
-    return LearningResult(curves, np.sum(visits, axis=0) / (runs * ends.size), ends)
+    curves = np.empty((begins.size, episodes))
+    visits = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
+    for curve, stream in zip(curves, begins, strict=True):
+        trial(world, table, begin, goal, episodes, max_steps, alpha, gamma, flag, stream, curve, visits)
+    return curves, visits
 
 
 def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:

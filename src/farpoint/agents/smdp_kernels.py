@@ -21,6 +21,7 @@ from farpoint.options.simulation_kernels import (
     option_choice,
     random_choice,
     random_decision,
+    takes,
 )
 from farpoint.options.tables import OptionTable, WorldTable
 
@@ -30,19 +31,10 @@ Values = NDArray[np.float64]
 @numba.njit(cache=True, nogil=True, inline="always")
 def ends(world: WorldTable, options: OptionTable, option: int, state: int) -> bool:
     """Return whether an option ends in a state."""
-    row = option * (world.choice_ptr.size - 1) + state
-    return options.best_ptr[row] == options.best_ptr[row + 1]  # type: ignore[no-any-return]
-
-
-@numba.njit(cache=True, nogil=True, inline="always")
-def takes(world: WorldTable, options: OptionTable, option: int, state: int, choice: int) -> bool:
-    """Return whether an option may take a choice in a state."""
-    row = option * (world.choice_ptr.size - 1) + state
-    found = False
-    for entry in range(options.best_ptr[row], options.best_ptr[row + 1]):
-        if options.best[entry] == choice:
-            found = True
-    return found
+    taken = 0
+    for choice in range(world.choice_ptr[state], world.choice_ptr[state + 1]):
+        taken += takes(options, option, choice)
+    return taken == 0
 
 
 @numba.njit(cache=True, nogil=True)
@@ -61,7 +53,8 @@ def best_decision(
             count += 1
             if below(stream, count) == 0:
                 best = choice
-    for entry in range(options.start_ptr[state], options.start_ptr[state + 1]):
+    group = options.group[state]
+    for entry in range(options.start_ptr[group], options.start_ptr[group + 1]):
         option = options.startable[entry]
         if ends(world, options, option, state):
             continue
@@ -122,7 +115,7 @@ def learn_inside_options(
 ) -> None:
     """Update every option that may take this choice here: in the next state it goes on, or ends and is chosen anew."""
     for option in range(q_options.shape[0]):
-        if takes(world, options, option, state, choice):
+        if takes(options, option, choice):
             value = value_after
             if reward == 0.0 and not ends(world, options, option, after):
                 value = q_options[option, after]

@@ -96,11 +96,6 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         self._key_of = state or state_key
         # Best choices of every option in every state, and where each can start.
         self._table = option_table(domain, options)
-        counts = np.diff(self._table.best_ptr).reshape(len(options), domain.n_states)
-        starts = np.zeros_like(counts, dtype=bool)
-        owners = np.repeat(np.arange(domain.n_states), np.diff(self._table.start_ptr))
-        starts[self._table.startable, owners] = True
-        self._available = starts & (counts > 0)
         self._choices = np.random.default_rng()
         # Called after every primitive step with (state, action, reward, next state, terminated): for agents that learn
         # inside options.
@@ -158,7 +153,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def mask_of(self, state: int) -> NDArray[np.bool_]:
         """Return which actions can be taken in a state."""
-        return np.concatenate([np.ones(self.n_actions, dtype=bool), self._available[:, state]])
+        return np.concatenate([np.ones(self.n_actions, dtype=bool), self._available(state)])
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""
@@ -181,7 +176,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def _follow(self, number: int) -> tuple[Any, float, bool, bool, dict[str, Any], int]:
         state = self._state()
-        if not self._available[number, state]:
+        if not self._available(state)[number]:
             raise InvalidInput(
                 f"option {number} must be one that can start here; got state {state}, where it cannot. See "
                 "info['action_mask']."
@@ -221,7 +216,15 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         if self.on_step is not None and before is not None:
             self.on_step(before, action, reward, self._known_state(), terminated)
 
+    def _available(self, state: int) -> NDArray[np.bool_]:
+        """Return which options can start in a state and do something there."""
+        table, group = self._table, self._table.group[state]
+        starts = np.zeros(len(self.options), dtype=bool)
+        starts[table.startable[table.start_ptr[group] : table.start_ptr[group + 1]]] = True
+        choices = np.array(self.options.domain.choices(state), dtype=np.int64)
+        return np.asarray(starts & ((table.best[:, choices >> 3] >> (choices & 7)) & 1).any(axis=1))
+
     def _best(self, option: int, state: int) -> NDArray[np.int64]:
         """Return the choices that an option takes in a state, uniformly; none where it ends."""
-        row = option * self.options.domain.n_states + state
-        return self._table.best[self._table.best_ptr[row] : self._table.best_ptr[row + 1]]
+        choices = np.array(self.options.domain.choices(state), dtype=np.int64)
+        return choices[(self._table.best[option, choices >> 3] >> (choices & 7)) & 1 > 0]

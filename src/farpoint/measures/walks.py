@@ -7,13 +7,14 @@ how many workers there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, check_integer, check_jobs
+from farpoint.engines import each
+from farpoint.errors import InvalidInput, check_integer
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
@@ -61,20 +62,14 @@ def sample_steps_between_states(
     >>> bool((abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all())
     True
     """
-    from farpoint.measures.walk_kernels import sampled_steps
-
     check_crossable(domain)
     check_same_world(domain, options)
     runs = check_integer("runs", runs, 2)
     chosen = check_targets(domain, targets)
     most = check_integer("most_steps", most_steps, 1)
     world, table = world_table(domain), option_table(domain, options)
-    samples = np.array(
-        Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-            delayed(sampled_steps)(world, table, int(target), runs, most, stream)
-            for target, stream in zip(chosen, streams(seed, chosen.size), strict=True)
-        )
-    )
+    tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
+    samples = np.array(list(each(_sampled_steps, (world, table, runs, most), tasks, n_jobs=n_jobs)))
     if np.isnan(samples).any():
         raise InvalidInput(f"most_steps must be enough to reach every target; got {most}, and some walk did not end.")
     return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(runs), chosen)
@@ -129,19 +124,13 @@ def cover_time(
     >>> helped.high < alone.low
     True
     """
-    from farpoint.measures.walk_kernels import cover_steps
-
     check_crossable(domain)
     check_same_world(domain, options)
     runs = check_integer("runs", runs, 2)
     begin = check_start(domain, start)
     most_steps = check_integer("most_steps", most_steps, 1)
     world, table = world_table(domain), option_table(domain, options)
-    walks = np.array(
-        Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-            delayed(cover_steps)(world, table, begin, most_steps, stream) for stream in streams(seed, runs)
-        )
-    )
+    walks = np.array(list(each(_cover_steps, (world, table, begin, most_steps), streams(seed, runs), n_jobs=n_jobs)))
     if (walks < 0).any():
         raise InvalidInput(
             f"most_steps must be enough to visit every state; got {most_steps}, and {(walks < 0).sum()} of {runs} "
@@ -169,16 +158,34 @@ def visitation(
     >>> fp.visitation(fp.grid((5,)), None, start=0, steps=40, runs=10).sum() == 40
     np.True_
     """
-    from farpoint.measures.walk_kernels import visit_counts
-
     check_same_world(domain, options)
     begin = check_start(domain, start)
+    steps, runs = check_integer("steps", steps, 1), check_integer("runs", runs, 1)
     world, table = world_table(domain), option_table(domain, options)
-    counts = Parallel(n_jobs=check_jobs(n_jobs), prefer="threads")(
-        delayed(visit_counts)(world, table, begin, check_integer("steps", steps, 1), stream)
-        for stream in streams(seed, check_integer("runs", runs, 1))
-    )
-    return np.asarray(np.mean(counts, axis=0))
+    counts = np.zeros(domain.n_states)
+    for of_run in each(_visit_counts, (world, table, begin, steps), streams(seed, runs), n_jobs=n_jobs):
+        counts += of_run
+    return counts / runs
+
+
+def _sampled_steps(shared: tuple[Any, ...], task: tuple[int, np.uint64]) -> NDArray[np.float64]:
+    from farpoint.measures.walk_kernels import sampled_steps
+
+    world, table, runs, most = shared
+    target, stream = task
+    return np.asarray(sampled_steps(world, table, target, runs, most, stream))
+
+
+def _cover_steps(shared: tuple[Any, ...], stream: np.uint64) -> int:
+    from farpoint.measures.walk_kernels import cover_steps
+
+    return int(cover_steps(*shared, stream))
+
+
+def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int64]:
+    from farpoint.measures.walk_kernels import visit_counts
+
+    return np.asarray(visit_counts(*shared, stream))
 
 
 def check_start(domain: Domain, start: int | None) -> int:

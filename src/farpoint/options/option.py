@@ -7,7 +7,8 @@ that leads to a goal the potential is the expected number of steps to that goal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,9 @@ from numpy.typing import NDArray
 
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer
-from farpoint.options.routes import least_over_choices
+from farpoint.options.routes import least_over_choices, steps_near_routes
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Option:
     """An option in the sense of Sutton, Precup and Singh: initiation set, policy, termination.
 
@@ -28,7 +28,7 @@ class Option:
     ----------
     domain : Domain
     potential : array of float, shape (n_states,)
-        What the policy goes down; inf where the option cannot start.
+        What the policy goes down; inf where the option cannot start. Computed when first asked for.
     goal : int or None
         The state that it leads to, if it leads to one.
     initiation : array of bool, shape (n_states,)
@@ -46,15 +46,31 @@ class Option:
     (True, False)
     """
 
-    domain: Domain
-    potential: NDArray[np.float64]
-    goal: int | None = None
-    initiation: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
-    tolerance: float = 1e-9
+    def __init__(
+        self,
+        domain: Domain,
+        potential: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
+        goal: int | None = None,
+        only_from: int | None = None,
+        tolerance: float = 1e-9,
+    ) -> None:
+        self.domain = domain
+        self.goal = goal
+        self.tolerance = tolerance
+        self._only_from = only_from
+        self._make_potential = potential if callable(potential) else lambda: potential
 
-    def __post_init__(self) -> None:
-        if self.initiation.size == 0:
-            object.__setattr__(self, "initiation", np.isfinite(self.potential))
+    @cached_property
+    def potential(self) -> NDArray[np.float64]:
+        """What the policy goes down: for an option to a goal, the expected number of steps to it."""
+        return self._make_potential()
+
+    @cached_property
+    def initiation(self) -> NDArray[np.bool_]:
+        """Where the option may start."""
+        if self._only_from is not None:
+            return np.arange(self.domain.n_states) == self._only_from
+        return np.isfinite(self.potential)
 
     @property
     def expected_steps(self) -> NDArray[np.float64]:
@@ -126,14 +142,19 @@ class Option:
         array([3, 2, 1, 0])
         """
         state = check_integer("from_state", from_state, 0, self.domain.n_states - 1)
-        if not self.initiation[state]:
+        rng = np.random.default_rng(check_integer("seed", seed, 0))
+        guide = self
+        if self.goal is not None and self.domain.deterministic and "potential" not in self.__dict__:
+            # One route needs no potential of the whole world: the part of it around the route, searched from both
+            # ends, gives the same choices.
+            guide = Option(self.domain, steps_near_routes(self.domain, state, self.goal), self.goal)
+        if not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
             raise InvalidInput(
                 f"from_state must be in the option's initiation set; got {state}. See option.initiation."
             )
-        rng = np.random.default_rng(check_integer("seed", seed, 0))
         visited = [state]
         while True:
-            chances = self.policy(state)
+            chances = guide.policy(state)
             if not chances.any():
                 break
             if len(visited) > max_steps:

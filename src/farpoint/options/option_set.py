@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from os import PathLike
 from typing import Any, overload
 
@@ -25,6 +26,29 @@ def check_same_world(domain: Domain, options: OptionSet | None) -> None:
     """Fail unless the options belong to the world."""
     if options is not None and options.domain is not domain and options.domain.fingerprint != domain.fingerprint:
         raise InvalidInput(f"options must belong to this world; got {options!r} and {domain!r}.")
+
+
+class _Potentials:
+    """The steps to each goal from everywhere: computed when asked for, kept while they fit."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain = domain
+        self._room = int(np.clip(_CACHE_BYTES // (8 * domain.n_states), 2, 256))
+        self._kept: OrderedDict[int, NDArray[np.float64]] = OrderedDict()
+
+    def of(self, goal: int) -> NDArray[np.float64] | Callable[[], NDArray[np.float64]]:
+        """Return the potential of a goal if it is there, or what makes it."""
+        if goal in self._kept:
+            self._kept.move_to_end(goal)
+            return self._kept[goal]
+        return lambda: self._make(goal)
+
+    def _make(self, goal: int) -> NDArray[np.float64]:
+        if goal not in self._kept:
+            self._kept[goal] = read_only(steps_to(self._domain, goal))
+            while len(self._kept) > self._room:
+                self._kept.popitem(last=False)
+        return self._kept[goal]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,9 +98,8 @@ class OptionSet(Sequence[Option]):
             object.__setattr__(self, "climbs", climbs)
 
     @cached_property
-    def _potential(self) -> Callable[[int], NDArray[np.float64]]:
-        room = int(np.clip(_CACHE_BYTES // (8 * self.domain.n_states), 2, 256))
-        return lru_cache(maxsize=room)(lambda goal: read_only(steps_to(self.domain, goal)))
+    def _potentials(self) -> _Potentials:
+        return _Potentials(self.domain)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OptionSet, tuple(getattr(self, part.name) for part in fields(self))
@@ -106,10 +129,8 @@ class OptionSet(Sequence[Option]):
         if self.climbs is not None:
             return Option(self.domain, -self.climbs[index])
         goal = int(self.goals[index])
-        potential = self._potential(goal)
-        if self.starts is None:
-            return Option(self.domain, potential, goal)
-        return Option(self.domain, potential, goal, np.arange(self.domain.n_states) == self.starts[index])
+        only_from = None if self.starts is None else int(self.starts[index])
+        return Option(self.domain, self._potentials.of(goal), goal, only_from)
 
     def __iter__(self) -> Iterator[Option]:
         return (self[index] for index in range(len(self)))

@@ -35,6 +35,23 @@ def steps_to(domain: Domain, goal: int) -> NDArray[np.float64]:
     return _expected_steps(domain, goal)
 
 
+def steps_near_routes(domain: Domain, start: int, goal: int) -> NDArray[np.float64]:
+    """Return the number of moves to ``goal`` from the states on shortest routes from ``start``, inf from most others.
+
+    For deterministic worlds; both ends are searched in turn, so that in a large world far fewer states are looked at.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> steps_near_routes(fp.grid((6,)), 1, 3)
+    array([inf,  2.,  1.,  0., inf, inf])
+    """
+    from farpoint.options.route_kernels import moves_near_routes
+
+    ahead, back = domain.adjacency, domain.incoming
+    return np.asarray(moves_near_routes(ahead.indptr, ahead.indices, back.indptr, back.indices, start, goal))
+
+
 def least_over_choices(domain: Domain, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for every state the least of the values of its choices; inf where it has no choice."""
     least = np.full(domain.n_states, np.inf)

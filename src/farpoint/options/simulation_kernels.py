@@ -62,23 +62,36 @@ def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
+def takes(options: OptionTable, option: int, choice: int) -> Any:
+    """Return 1 if an option may take a choice in that choice's state, else 0."""
+    return (options.best[option, choice >> 3] >> (choice & 7)) & 1
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
 def option_choice(world: WorldTable, options: OptionTable, option: int, state: int, stream: Stream) -> int:
     """Return the choice that an option takes in a state, -1 where it ends."""
-    row = option * (world.choice_ptr.size - 1) + state
-    first = options.best_ptr[row]
-    count = options.best_ptr[row + 1] - first
-    if count == 0:
-        return -1
-    if count == 1:
-        return options.best[first]  # type: ignore[no-any-return]
-    return options.best[first + below(stream, count)]  # type: ignore[no-any-return]
+    found = -1
+    count = 0
+    for choice in range(world.choice_ptr[state], world.choice_ptr[state + 1]):
+        if takes(options, option, choice):
+            found = choice
+            count += 1
+    if count > 1:
+        # Of those it takes, counted from the last one found.
+        skip = count - 1 - below(stream, count)
+        while skip > 0:
+            found -= 1
+            if takes(options, option, found):
+                skip -= 1
+    return found
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def random_decision(options: OptionTable, state: int, stream: Stream) -> int:
     """Return `PRIMITIVE`, or with probability ½ a uniformly random option of those that can start here."""
-    first = options.start_ptr[state]
-    n_startable = options.start_ptr[state + 1] - first
+    group = options.group[state]
+    first = options.start_ptr[group]
+    n_startable = options.start_ptr[group + 1] - first
     if n_startable == 0 or uniform(stream) < 0.5:
         return PRIMITIVE
     return options.startable[first + below(stream, n_startable)]  # type: ignore[no-any-return]

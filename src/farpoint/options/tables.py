@@ -11,7 +11,7 @@ from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, listed
 from farpoint.options.option_set import OptionSet
 
-_MOST_ENTRIES = 2**28
+_MOST_BYTES = 4 * 2**30
 
 
 class WorldTable(NamedTuple):
@@ -27,16 +27,17 @@ class WorldTable(NamedTuple):
 
 
 class OptionTable(NamedTuple):
-    """Options: those that can start in state s are ``startable[start_ptr[s]:start_ptr[s + 1]]``; option k takes in
-    state s, uniformly, one of ``best[best_ptr[k * n + s]:best_ptr[k * n + s + 1]]`` and ends where there is none.
-    ``goals`` are the states that the options lead to, or the highest states of what they climb.
+    """Options: those that can start in state s are ``startable[start_ptr[g]:start_ptr[g + 1]]`` with ``g = group[s]``
+    (most worlds have one group, so this is not options × states). Bit ``c & 7`` of ``best[k, c >> 3]`` says whether
+    option k takes choice c in its state, uniformly among those it takes; it ends where it takes none. ``goals`` are
+    the states that the options lead to, or the highest states of what they climb.
     """
 
     goals: NDArray[np.int64]
+    group: NDArray[np.int32]
     start_ptr: NDArray[np.int64]
     startable: NDArray[np.int64]
-    best_ptr: NDArray[np.int64]
-    best: NDArray[np.int64]
+    best: NDArray[np.uint8]
 
 
 def world_table(domain: Domain, *, episodic: bool = False) -> WorldTable:
@@ -56,32 +57,33 @@ def world_table(domain: Domain, *, episodic: bool = False) -> WorldTable:
 
 
 def option_table(domain: Domain, options: OptionSet | None) -> OptionTable:
-    """Return options as flat arrays; None is an empty set."""
+    """Return options as flat arrays; None is an empty set. One bit an option and choice: half a byte a grid state."""
     n_states = domain.n_states
     n_options = 0 if options is None else len(options)
-    if n_options * n_states > _MOST_ENTRIES:
+    n_bytes = (domain.n_choices + 7) // 8
+    if n_options * n_bytes > _MOST_BYTES:
         raise InvalidInput(
-            f"options × states must be at most {_MOST_ENTRIES:,} to be simulated; got {n_options} × {n_states}. "
-            "Ask for fewer options."
+            f"options × choices must fit in {_MOST_BYTES >> 30} GiB of bits to be simulated; got {n_options} × "
+            f"{domain.n_choices}. Ask for fewer options."
         )
-    starts = np.zeros((n_states, n_options), dtype=bool)
-    counts = np.zeros(n_options * n_states + 1, dtype=np.int64)
-    best = []
+    best = np.empty((n_options, n_bytes), dtype=np.uint8)
+    # States in which the same options can start are one group; each option in turn splits the groups so far.
+    group = np.zeros(n_states, dtype=np.int32)
+    members: list[list[int]] = [[]]
     for k in range(n_options):
         assert options is not None
         option = options[k]
-        starts[:, k] = option.initiation
-        taken = np.flatnonzero(option.choice_probabilities() > 0)
-        states = domain.choice_states[taken]
-        counts[1 + k * n_states : 1 + (k + 1) * n_states] = np.bincount(states, minlength=n_states)
-        best.append(taken)
-    rows, columns = np.nonzero(starts)
+        best[k] = np.packbits(option.choice_probabilities() > 0, bitorder="little")
+        split = 2 * group + option.initiation
+        kept, group = np.unique(split, return_inverse=True)
+        group = group.astype(np.int32)
+        members = [members[number // 2] + [k] * int(number % 2) for number in kept]
     return OptionTable(
         np.empty(0, dtype=np.int64) if options is None else np.array(options.goals),
-        np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_states))]),
-        columns.astype(np.int64),
-        np.cumsum(counts),
-        np.concatenate(best) if best else np.empty(0, dtype=np.int64),
+        group,
+        np.cumsum([0, *map(len, members)]),
+        np.array([k for group_members in members for k in group_members], dtype=np.int64),
+        best,
     )
 
 

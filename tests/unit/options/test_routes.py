@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import sparse
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.options.routes import steps_to
+from farpoint.options.routes import steps_near_routes, steps_to
 from tests import brute
 
 
@@ -111,8 +112,41 @@ def test_option_that_cannot_start_here() -> None:
 def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farpoint.options.option_set._CACHE_BYTES", 0)
     options = fp.discover(fp.maze())
-    for option in options:
-        option.route(0)
-    info = options._potential.cache_info()  # type: ignore[attr-defined]
-    assert (info.maxsize, info.currsize) == (2, 2)
-    assert info.misses == len(options)
+    made: list[int] = []
+
+    def counted(world: fp.Domain, goal: int) -> NDArray[np.float64]:
+        made.append(goal)
+        return steps_to(world, goal)
+
+    monkeypatch.setattr("farpoint.options.option_set.steps_to", counted)
+    for _ in range(2):
+        for option in options:
+            assert option.potential.min() == 0
+    assert len(options._potentials._kept) == 2
+    assert made == 2 * options.goals.tolist()
+    assert options[-1].potential.min() == 0
+    assert len(made) == 2 * len(options)
+
+
+@given(seed=st.integers(0, 10_000), directed=st.booleans())
+def test_a_single_route_is_the_one_that_the_potential_gives(seed: int, directed: bool) -> None:
+    graph = nx.gnp_random_graph(25, 0.12, seed=seed, directed=directed)
+    world = fp.Domain.from_adjacency(graph, largest_component=True)
+    goal, start = seed % world.n_states, seed // 7 % world.n_states
+    searched, known = (fp.OptionSet(world, np.array([goal]), "random")[0] for _ in range(2))
+    if np.isfinite(known.potential[start]):
+        np.testing.assert_array_equal(searched.route(start, seed=seed), known.route(start, seed=seed))
+        assert "potential" not in vars(searched)
+    else:
+        with pytest.raises(InvalidInput, match="initiation set"):
+            searched.route(start)
+
+
+def test_a_single_route_looks_at_few_states() -> None:
+    world = fp.open_room(60, 60)
+    near = steps_near_routes(world, 60 * 30 + 5, 60 * 30 + 45)
+    steps = steps_to(world, 60 * 30 + 45)
+    known = np.isfinite(near)
+    assert known.sum() < world.n_states / 3
+    np.testing.assert_array_equal(near[known], steps[known])
+    assert np.isinf(steps_near_routes(fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
