@@ -227,4 +227,4 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
     def _best(self, option: int, state: int) -> NDArray[np.int64]:
         """Return the choices that an option takes in a state, uniformly; none where it ends."""
         choices = np.array(self.options.domain.choices(state), dtype=np.int64)
-        return choices[(self._table.best[option, choices >> 3] >> (choices & 7)) & 1 > 0]
+        return np.asarray(choices[(self._table.best[option, choices >> 3] >> (choices & 7)) & 1 > 0])

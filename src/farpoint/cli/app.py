@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from farpoint import engines
+
 app = typer.Typer(
     name="farpoint",
     help="Find the far points of a world and turn them into skills.",
@@ -38,8 +40,15 @@ def root(
 World = Annotated[
     str,
     typer.Argument(
-        help="four_rooms, maze, ring, open_room, random_maze; gym:ENV-ID; a map file; or - for standard input."
+        help="four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); "
+        "gym:ENV-ID; a map file; or - for standard input."
     ),
+]
+
+Engine = Annotated[str, typer.Option("--engine", help="Where the work runs: local, dask or ray.")]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", help="Of a running Dask scheduler or Ray cluster.  [default: one on this machine]"),
 ]
 
 
@@ -51,8 +60,11 @@ def discover(
     ] = None,
     n_options: Annotated[int | None, typer.Option(help="Ask for this many; t is then chosen, unless given.")] = None,
     method: Annotated[str, typer.Option(help="diffusion, eigen, cover, random or none.")] = "diffusion",
-    solver: Annotated[str, typer.Option(help="auto, spectral, local or truncated.")] = "auto",
-    form: Annotated[str, typer.Option(help="auto, polar or walk; for worlds with wind.")] = "auto",
+    solver: Annotated[str, typer.Option(help="auto, spectral, local, truncated or probes.")] = "auto",
+    form: Annotated[str, typer.Option(help="auto, polar, walk or symmetrized; for worlds with wind.")] = "auto",
+    tolerance: Annotated[
+        float | None, typer.Option(help="Relative error a score may have; makes large t cheap.  [default: exact]")
+    ] = None,
     min_prominence: Annotated[float, typer.Option(help="Leave out goals less prominent than this.")] = 0.0,
     wind: Annotated[float, typer.Option(help="Probability of being blown down.")] = 0.0,
     seed: Annotated[int, typer.Option(help="For the methods that draw.")] = 0,
@@ -62,26 +74,30 @@ def discover(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the pictures and options.npz.")] = None,
     formats: Annotated[str, typer.Option(help="Picture formats, comma-separated: png, pdf, svg.")] = "png",
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Discover options in WORLD, show them, and write pictures and options.npz."""
     from farpoint.cli.discover import DiscoverOptions, run
 
-    run(
-        DiscoverOptions(
-            world=world,
-            t=t,
-            n_options=n_options,
-            method=method,
-            solver=solver,
-            form=form,
-            min_prominence=min_prominence,
-            wind=wind,
-            seed=seed,
-            largest_component=largest_component,
-            out=out,
-            formats=formats,
+    with engines.engine(engine, address):
+        run(
+            DiscoverOptions(
+                world=world,
+                t=t,
+                n_options=n_options,
+                method=method,
+                solver=solver,
+                form=form,
+                min_prominence=min_prominence,
+                wind=wind,
+                seed=seed,
+                largest_component=largest_component,
+                tolerance=tolerance,
+                out=out,
+                formats=formats,
+            )
         )
-    )
 
 
 @app.command()
@@ -90,11 +106,14 @@ def paper(
     quick: Annotated[bool, typer.Option("--quick", help="Far fewer runs, for a first look.")] = False,
     jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core. The numbers do not depend on it.")] = -1,
     out: Annotated[Path, typer.Option(help="Folder for the page, its numbers (CSV) and results (npz).")] = Path("out"),
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Reproduce the paper: every table and figure on one page. Continues where it was stopped."""
     from farpoint.cli.paper import run
 
-    run(only, quick, jobs, out)
+    with engines.engine(engine, address):
+        run(only, quick, jobs, out)
 
 
 @app.command()
@@ -112,25 +131,28 @@ def compare(
         bool, typer.Option("--largest-component", help="Keep the largest part of a map that falls into several.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the figure and the table (CSV).")] = None,
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Compare option-discovery methods on WORLD: steps between states, cover time, learning."""
     from farpoint.cli.compare import CompareOptions, run
 
-    run(
-        CompareOptions(
-            world=world,
-            methods=methods,
-            t=t,
-            n_options=n_options,
-            wind=wind,
-            runs=runs,
-            episodes=episodes,
-            max_steps=max_steps,
-            seed=seed,
-            largest_component=largest_component,
-            out=out,
+    with engines.engine(engine, address):
+        run(
+            CompareOptions(
+                world=world,
+                methods=methods,
+                t=t,
+                n_options=n_options,
+                wind=wind,
+                runs=runs,
+                episodes=episodes,
+                max_steps=max_steps,
+                seed=seed,
+                largest_component=largest_component,
+                out=out,
+            )
         )
-    )
 
 
 @app.command()
@@ -139,8 +161,11 @@ def envs(
     quick: Annotated[bool, typer.Option("--quick", help="Far fewer runs, for a first look.")] = False,
     jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core.")] = -1,
     out: Annotated[Path, typer.Option(help="Folder for the page, figure, CSV and results.")] = Path("out"),
+    engine: Engine = "local",
+    address: Address = None,
 ) -> None:
     """Measure whether options help in Gymnasium environments. Continues where it was stopped."""
     from farpoint.cli.envs import run
 
-    run(only, quick, jobs, out)
+    with engines.engine(engine, address):
+        run(only, quick, jobs, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -14,8 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from farpoint.cli.output import results_folder
+from farpoint.cli.paper import progress_bar
 from farpoint.cli.worlds import read_world
 from farpoint.diffusion import score
+from farpoint.domain import Domain
 from farpoint.errors import FarpointError, InvalidInput, check_word
 from farpoint.options import Option, OptionSet
 from farpoint.options import discover as discover_options
@@ -27,6 +30,8 @@ _PICTURE_FORMATS = ("png", "pdf", "svg")
 _TALLEST_MAP = 60
 # Beyond this many states a picture of the whole world has less than a pixel a state.
 _PICTURE_STATES = 1_000_000
+# From here on the blocks of a score are kept as they are done.
+_KEPT_STATES = 1_000_000
 # The route that is drawn is the longest of this many options.
 _ROUTES_TRIED = 32
 _LONGEST_ROUTE = 10_000
@@ -50,6 +55,7 @@ class DiscoverOptions:
     wind: float
     seed: int
     largest_component: bool
+    tolerance: float | None
     out: Path | None
     formats: str
 
@@ -60,7 +66,10 @@ def run(asked: DiscoverOptions) -> None:
     formats = [check_word("picture format", word.strip(), _PICTURE_FORMATS) for word in asked.formats.split(",")]
     domain = read_world(asked.world, asked.wind, asked.largest_component, asked.seed)
     with results_folder(asked.out) if asked.out else nullcontext() as folder:
-        with console.status("discovering options …"):
+        blocks = _blocks_folder(asked, domain)
+        # On standard error, so that a reader of the output who leaves early does not end the work.
+        with progress_bar() as progress:
+            task = progress.add_task("discovering options", total=None)
             began = time.perf_counter()
             options = discover_options(
                 domain,
@@ -71,8 +80,13 @@ def run(asked: DiscoverOptions) -> None:
                 solver=asked.solver,
                 form=asked.form,
                 min_prominence=asked.min_prominence,
+                tolerance=asked.tolerance,
+                checkpoint=blocks,
+                progress=lambda done, total: progress.update(task, completed=done, total=total),
             )
             seconds = time.perf_counter() - began
+        if blocks is not None:
+            shutil.rmtree(blocks)
         skipped: dict[str, str] = {}
         if folder is not None:
             with console.status("drawing …"):
@@ -85,6 +99,16 @@ def run(asked: DiscoverOptions) -> None:
         console.print(Text(f"options.npz and {n_pictures} pictures in {asked.out}/"))
         for name, why in skipped.items():
             console.print(Text(f"no picture of the {name}: {why}"))
+
+
+def _blocks_folder(asked: DiscoverOptions, domain: Domain) -> Path | None:
+    """Return where the finished blocks of a large score are kept until it is whole, so that it can be interrupted."""
+    alone = asked.t is None and asked.n_options is not None
+    followed = asked.solver == "local" or (asked.solver == "auto" and domain.symmetric)
+    if asked.out is None or alone or asked.method != "diffusion" or domain.n_states < _KEPT_STATES or not followed:
+        return None
+    exact = "" if asked.tolerance is None else f"-{asked.tolerance:g}"
+    return asked.out / f".blocks-t{4 if asked.t is None else asked.t:g}{exact}-{domain.fingerprint[:8]}"
 
 
 def _facts(options: OptionSet, seconds: float) -> dict[str, str]:

@@ -6,17 +6,24 @@ import difflib
 import os
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from farpoint.domain import CATALOGUE, Domain
-from farpoint.errors import InvalidFile, MissingExtra, NotConnected, UnknownName
+from farpoint.domain import CATALOGUE, Domain, open_room, random_maze
+from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
+
+# Worlds that come in any size.
+SIZED: dict[str, Callable[..., Domain]] = {"open_room": open_room, "random_maze": random_maze}
 
 
 def read_world(word: str, wind: float = 0.0, largest_component: bool = False, seed: int = 0) -> Domain:
-    """Return the world of a catalogue name, ``gym:ENV-ID``, a map file, or ``-`` for a map on standard input."""
+    """Return the world of a catalogue name, ``NAME:ROWSxCOLS``, ``gym:ENV-ID``, a map file, or ``-`` for a map."""
     if word in CATALOGUE:
         return CATALOGUE[word](wind)
+    name, _, size = word.partition(":")
+    if name in SIZED:
+        return SIZED[name](*_read_size(word, size), wind=wind)
     if word.startswith("gym:"):
         return Domain.from_env(make_env(word.removeprefix("gym:")), seed=seed)
     if word == "-":
@@ -27,6 +34,13 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
         return Domain.from_map(text, wind, largest_component=largest_component, name=name)
     except NotConnected as error:
         raise NotConnected(str(error).replace("largest_component=True", "--largest-component")) from error
+
+
+def _read_size(word: str, size: str) -> tuple[int, int]:
+    rows, _, cols = size.partition("x")
+    if not (rows.isdigit() and cols.isdigit()):
+        raise InvalidInput(f"world must give its size as ROWSxCOLS; got {word!r}. For example random_maze:100x200.")
+    return int(rows), int(cols)
 
 
 def make_env(name: str) -> Any:

@@ -1,8 +1,10 @@
 """From a world to its far points: walk, spectrum, score, goals, distance."""
 
+from farpoint.diffusion.choose import FORMS, SOLVERS
 from farpoint.diffusion.distance import difficulty, diffusion_distance, diffusion_map, score_bound
 from farpoint.diffusion.goals import Goals, find_goals
-from farpoint.diffusion.choose import FORMS, SOLVERS
+from farpoint.diffusion.partition_scores import goals_of_partitions, read_scores, score_partitions
+from farpoint.diffusion.partitions import write_partitions
 from farpoint.diffusion.refine import refine_goals
 from farpoint.diffusion.score import score
 from farpoint.diffusion.scores import Scores
@@ -19,11 +21,15 @@ __all__ = [
     "diffusion_distance",
     "diffusion_map",
     "find_goals",
+    "goals_of_partitions",
     "lazy_walk",
     "normalized_laplacian",
+    "read_scores",
     "refine_goals",
     "score",
     "score_bound",
+    "score_partitions",
     "spectrum",
     "stationary",
+    "write_partitions",
 ]

@@ -7,6 +7,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,12 @@ class Checkpoint:
         if folder is None:
             return cls(None)
         path = Path(folder)
-        about = {"world": domain.fingerprint, "t": t, "tolerance": tolerance, "blocks": [list(block) for block in blocks]}
+        about = {
+            "world": domain.fingerprint,
+            "t": t,
+            "tolerance": tolerance,
+            "blocks": [list(block) for block in blocks],
+        }
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not (path / _ABOUT).exists():
@@ -78,7 +84,8 @@ class Checkpoint:
         unfinished = target.with_suffix(".unfinished")
         try:
             with unfinished.open("wb") as file:
-                np.savez(file, scores=scores, **({} if bounds is None else {"bounds": bounds}))
+                content: dict[str, Any] = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
+                np.savez(file, **content)
             os.replace(unfinished, target)
         except OSError as error:
             raise OutputError(f"{target} must be a file that can be written; got {error.strerror}.") from error

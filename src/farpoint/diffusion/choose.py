@@ -85,5 +85,9 @@ def choose_solver(
         return "local", None, f"auto: {domain.n_states} states are {why}"
     part = local_seconds(domain, int(t), _TOLERANCE)
     if part <= max(PATIENCE_SECONDS, probe_seconds(domain, int(t), n_probes)):
-        return "local", _TOLERANCE, f"auto: all of {t:g} steps would take about {local:.0f} s on one core, this {part:.0f}"
+        return (
+            "local",
+            _TOLERANCE,
+            f"auto: all of {t:g} steps would take about {local:.0f} s on one core, this {part:.0f}",
+        )
     return "probes", None, f"auto: following {t:g} steps to {_TOLERANCE:g} would take about {part:.0f} s on one core"

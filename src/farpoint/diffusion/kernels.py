@@ -120,7 +120,7 @@ def probe_walks(
     probes: NDArray[np.float64],
     t: int,
 ) -> NDArray[np.float64]:
-    """Return (Wᵀ)ᵗ of the probes, one a column: what each is worth, on average, to a walk of t steps from each state."""
+    """Return (Wᵀ)ᵗ of the probes, one a column: their mean where a walk of t steps from each state ends."""
     now = probes.copy()
     then = np.empty_like(now)
     n_probes = now.shape[1]

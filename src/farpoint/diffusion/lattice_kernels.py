@@ -129,6 +129,6 @@ def diamond_scores(
                         p = degrees[place + i] * now[source + i]
                         sums[i] += p
                         peak[i] = max(peak[i], p)
-        for i in range(width):
-            score[i] += share * share * squares
-            sums[i] = max(0.0, 1.0 - sums[i])
+        for index in range(width):
+            score[index] += share * share * squares
+            sums[index] = max(0.0, 1.0 - sums[index])

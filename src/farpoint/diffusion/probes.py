@@ -23,7 +23,7 @@ _SECONDS_PER_MOVE = 0.6e-9
 
 def probe_seconds(domain: Domain, t: int, n_probes: int = DEFAULT_PROBES) -> float:
     """Return roughly how long the probes take on one core."""
-    return _SECONDS_PER_MOVE * n_probes * t * (domain.adjacency.nnz + domain.n_states)
+    return float(_SECONDS_PER_MOVE * n_probes * t * (domain.adjacency.nnz + domain.n_states))
 
 
 def probe_scores(

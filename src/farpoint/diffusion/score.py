@@ -176,9 +176,7 @@ def _check(
         n_components = check_integer("n_components", n_components, 1, domain.n_states)
     n_probes = DEFAULT_PROBES if n_probes is None else check_integer("n_probes", n_probes, 2)
     seed = check_integer("seed", seed, 0)
-    return Asked(
-        t, solver, form, n_components, decomposition, tolerance, n_probes, seed, checkpoint, progress, n_jobs
-    )
+    return Asked(t, solver, form, n_components, decomposition, tolerance, n_probes, seed, checkpoint, progress, n_jobs)
 
 
 def _score(domain: Domain, asked: Asked) -> Scores:

@@ -53,9 +53,7 @@ class Local:
 _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
-def each(
-    function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1
-) -> Iterator[Any]:
+def each(function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
     ``n_jobs`` is the number of threads, -1 one for each core; on a cluster the cluster decides.

@@ -22,7 +22,7 @@ class Dask:
             self._client = Client(address or self._cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidInput(
-                f"address must be that of a running Dask scheduler; got {address!r} ({error}). Begin one: dask scheduler."
+                f"address must be that of a running Dask scheduler; got {address!r}. Begin one: dask scheduler."
             ) from error
 
     def each(

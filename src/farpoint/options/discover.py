@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +37,7 @@ class Request:
     form: str
     min_prominence: float
     include_first: bool
+    scoring: dict[str, Any]
 
 
 def discover(
@@ -48,6 +51,10 @@ def discover(
     form: str = "auto",
     min_prominence: float = 0.0,
     include_first: bool = True,
+    tolerance: float | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    n_jobs: int = -1,
 ) -> OptionSet:
     """Return options that were found without any reward.
 
@@ -73,6 +80,8 @@ def discover(
         As in `find_goals`.
     include_first : bool
         Whether eigenoptions begin with ±ψ₁ (the authors' protocol) or with ±ψ₂.
+    tolerance, checkpoint, progress, n_jobs
+        As in `score`. A checkpoint holds one score, so it needs ``t``.
 
     Returns
     -------
@@ -101,7 +110,11 @@ def discover(
         most = goal_states(domain).size
         if n_options > most:
             raise InvalidInput(f"n_options must be at most the number of states ({most}); got {n_options}.")
-    return METHODS[method](domain, Request(t, n_options, seed, solver, form, min_prominence, include_first))
+    if checkpoint is not None and t is None and n_options is not None:
+        raise InvalidInput("checkpoint must go with t; got n_options alone, for which several t are looked at.")
+    scoring = {"tolerance": tolerance, "checkpoint": checkpoint, "progress": progress, "n_jobs": n_jobs}
+    request = Request(t, n_options, seed, solver, form, min_prominence, include_first, scoring)
+    return METHODS[method](domain, request)
 
 
 def _diffusion(domain: Domain, request: Request) -> OptionSet:
@@ -161,7 +174,7 @@ METHODS: dict[str, Callable[[Domain, Request], OptionSet]] = {
 
 
 def _goals_at(domain: Domain, request: Request, t: float) -> tuple[Scores, Goals]:
-    scores = score(domain, t, request.solver, form=request.form)
+    scores = score(domain, t, request.solver, form=request.form, seed=request.seed, **request.scoring)
     return scores, _goals_of(domain, scores, request)
 
 

@@ -69,8 +69,8 @@ class Option:
     def initiation(self) -> NDArray[np.bool_]:
         """Where the option may start."""
         if self._only_from is not None:
-            return np.arange(self.domain.n_states) == self._only_from
-        return np.isfinite(self.potential)
+            return np.asarray(np.arange(self.domain.n_states) == self._only_from)
+        return np.asarray(np.isfinite(self.potential))
 
     @property
     def expected_steps(self) -> NDArray[np.float64]:

@@ -75,8 +75,8 @@ def option_table(domain: Domain, options: OptionSet | None) -> OptionTable:
         option = options[k]
         best[k] = np.packbits(option.choice_probabilities() > 0, bitorder="little")
         split = 2 * group + option.initiation
-        kept, group = np.unique(split, return_inverse=True)
-        group = group.astype(np.int32)
+        kept, numbers = np.unique(split, return_inverse=True)
+        group = numbers.astype(np.int32)
         members = [members[number // 2] + [k] * int(number % 2) for number in kept]
     return OptionTable(
         np.empty(0, dtype=np.int64) if options is None else np.array(options.goals),
