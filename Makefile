@@ -8,7 +8,7 @@ paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
 
 test: lint
-	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 -q
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadgroup -q
 
 lint: $(INSTALLED)
 	.venv/bin/ruff check .

@@ -1,0 +1,90 @@
+"""Worlds in Parquet partitions: the same numbers as in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from numpy.typing import NDArray
+
+import farpoint as fp
+from farpoint.diffusion import partition_scores
+from farpoint.errors import InvalidFile, InvalidInput, OutputError
+
+
+@pytest.mark.parametrize("size", [50, 997, 10_000])
+@pytest.mark.parametrize("t", [1, 4, 13])
+def test_scores_and_goals_equal_those_in_memory(size: int, t: int, tmp_path: Path) -> None:
+    world = fp.random_maze(50, 60, seed=1) if size > 50 else fp.ring()
+    written = fp.write_partitions(world, tmp_path / "world", states_a_partition=size)
+    assert written.n_partitions == -(-world.n_states // size)
+    folder = fp.score_partitions(tmp_path / "world", t)
+    scores = fp.score(world, t, "local")
+    np.testing.assert_allclose(fp.read_scores(folder), scores, rtol=1e-12)
+    goals = np.concatenate(list(fp.goals_of_partitions(tmp_path / "world", folder)))
+    np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, scores).states))
+
+
+def test_a_plateau_longer_than_the_halo_has_one_goal(tmp_path: Path) -> None:
+    # On a long corridor the score is flat but near its ends: one plateau over many partitions.
+    world = fp.grid((90,))
+    fp.write_partitions(world, tmp_path, states_a_partition=10)
+    folder = fp.score_partitions(tmp_path, 2)
+    goals = np.concatenate(list(fp.goals_of_partitions(tmp_path, folder)))
+    np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 2)).states))
+
+
+def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    for first in range(0, n_states, piece):
+        source = np.repeat(np.arange(first, min(first + piece, n_states)), 2)
+        target = (source + np.tile([-1, 1], source.size // 2)) % n_states
+        yield source, target, np.ones(source.size)
+
+
+@pytest.mark.parametrize("piece", [7, 100, 1000])
+def test_edges_may_come_piece_by_piece(piece: int, tmp_path: Path) -> None:
+    edges = pieces_of_a_circle(500, piece)
+    world = fp.write_partitions(edges, tmp_path, states_a_partition=64)  # type: ignore[arg-type]
+    assert (world.n_states, world.n_partitions, world.total, world.squares) == (500, 8, 1000.0, 2000.0)
+    table = pyarrow.parquet.read_table(tmp_path / "edges" / "part-00007.parquet")
+    assert table.column_names == ["source", "target", "weight"]
+    assert table["source"].to_numpy()[0] == 448
+    found = fp.read_scores(fp.score_partitions(tmp_path, 3, tolerance=1e-3))
+    # Every state of a circle is like every other; after 3 lazy steps the walk is spread as 1 6 15 20 15 6 1 over 64.
+    spread = np.array([1, 6, 15, 20, 15, 6, 1]) / 64
+    np.testing.assert_allclose(found, (spread**2).sum() - 1 / 500, rtol=1e-12)
+
+
+def test_partitions_that_are_there_are_not_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fp.write_partitions(fp.ring(), tmp_path, states_a_partition=50)
+    folder = fp.score_partitions(tmp_path, 4)
+    expected = fp.read_scores(folder)
+    (folder / "part-00002.parquet").unlink()
+    real, computed = partition_scores._score_partition, []
+
+    def counted(world: partition_scores.PartitionedWorld, task: tuple[int, str, int, float | None]) -> int:
+        computed.append(task[0])
+        return real(world, task)
+
+    monkeypatch.setattr(partition_scores, "_score_partition", counted)
+    fp.score_partitions(tmp_path, 4)
+    assert computed == [2]
+    np.testing.assert_array_equal(fp.read_scores(folder), expected)
+
+
+def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="world must be symmetric to be written"):
+        fp.write_partitions(fp.four_rooms(wind=0.2), tmp_path)
+    with pytest.raises(InvalidFile, match="must be a folder that write_partitions made"):
+        fp.score_partitions(tmp_path / "nowhere")
+    with pytest.raises(InvalidInput, match="edges must come in ascending order"):
+        fp.write_partitions([(np.array([1, 0]), np.array([0, 1]), np.ones(2))], tmp_path / "a")
+    with pytest.raises(InvalidInput, match="every state must have an edge"):
+        fp.write_partitions([(np.array([0, 2]), np.array([2, 0]), np.ones(2))], tmp_path / "b")
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "mine").write_text("")
+    with pytest.raises(OutputError, match="folder must be new or empty"):
+        fp.write_partitions(fp.ring(), tmp_path / "c")

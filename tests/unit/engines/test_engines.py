@@ -1,0 +1,173 @@
+"""The same numbers on threads, on a real Dask cluster and on a real Ray cluster, also when a worker is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+import farpoint as fp
+from farpoint.diffusion import lattice as lattice_module
+from farpoint.diffusion import local as local_module
+from farpoint.engines import each
+from farpoint.errors import InvalidInput, MissingExtra, UnknownName
+
+pytestmark = [pytest.mark.xdist_group("clusters"), pytest.mark.slow]
+
+
+class Counted:
+    """Leaves a mark in a folder whenever it is unpacked in another process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        (self.folder / f"{os.getpid()}-{time.perf_counter_ns()}").touch()
+
+
+def slow_task(shared: Counted, task: int) -> tuple[int, int]:
+    time.sleep(0.1)
+    return task, os.getpid()
+
+
+def failing_task(shared: None, task: int) -> int:
+    raise ValueError(f"task {task} fails")
+
+
+def dying_task(shared: str, task: int) -> tuple[int, int]:
+    """Task 3 kills its own worker the first time."""
+    mark = Path(shared)
+    time.sleep(0.05)
+    if task == 3 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return task * task, os.getpid()
+
+
+@pytest.fixture(scope="module")
+def dask_address() -> Iterator[str]:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def ray_address() -> Iterator[str]:
+    import ray
+
+    context = ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield context.address_info["gcs_address"]
+    ray.shutdown()
+
+
+@pytest.fixture(params=["dask", "ray"])
+def cluster(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    address: str = request.getfixturevalue(f"{request.param}_address")
+    with fp.engine(request.param, address):
+        yield request.param, address
+
+
+def test_work_is_done_elsewhere_in_order_and_what_is_shared_travels_once(
+    cluster: tuple[str, str], tmp_path: Path
+) -> None:
+    results = list(each(slow_task, Counted(tmp_path), range(20)))
+    assert [task for task, _ in results] == list(range(20))
+    workers = {pid for _, pid in results}
+    assert os.getpid() not in workers
+    assert len(workers) == 2
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_killed_worker_loses_no_result(cluster: tuple[str, str], tmp_path: Path) -> None:
+    results = list(each(dying_task, str(tmp_path / "died"), range(12)))
+    assert (tmp_path / "died").exists()
+    assert [value for value, _ in results] == [task * task for task in range(12)]
+
+
+def test_an_error_of_a_task_arrives(cluster: tuple[str, str]) -> None:
+    with pytest.raises(ValueError, match="task 0 fails"):
+        list(each(failing_task, None, range(3)))
+
+
+def test_scores_and_learning_do_not_depend_on_the_engine(
+    cluster: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lattice_module, "_CELLS_A_BLOCK", 700)
+    monkeypatch.setattr(local_module, "_STATES_A_BLOCK", 500)
+    maze = fp.random_maze(50, 50)
+    graph = fp.Domain.from_adjacency(maze.adjacency)
+    world = fp.four_rooms()
+    options = fp.discover(world)
+
+    def everything() -> list[np.ndarray[Any, Any]]:
+        learned = fp.learn(world, options, goals=world.goals[:3], runs=2, episodes=20)  # type: ignore[index]
+        return [
+            np.asarray(fp.score(maze, 4, "local")),
+            np.asarray(fp.score(graph, 13, "local", tolerance=1e-3)),
+            np.asarray(fp.score(maze, 30, "probes", n_probes=16)),
+            learned.curves,
+            learned.visits,
+            fp.cover_time(world, options, runs=4).walks,
+            fp.steps_between_states(world, options, targets=[1, 2, 50]).matrix,
+            fp.visitation(world, options, runs=3),
+        ]
+
+    there = everything()
+    with fp.engine("local"):
+        here = everything()
+    for mine, theirs in zip(here, there, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_the_command_runs_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> None:
+    engine, address = cluster
+    outputs = []
+    for where in ([], ["--engine", engine, "--address", address]):
+        command = [sys.executable, "-c", "from farpoint.cli import main; main()"]
+        command += ["compare", "ring", "--methods", "diffusion,none", "--runs", "2", "--episodes", "20", *where]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+        outputs.append(run.stdout)
+    assert outputs[0] == outputs[1]
+    assert "diffusion" in outputs[0]
+
+
+def test_partitions_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> None:
+    world = fp.random_maze(40, 40)
+    fp.write_partitions(world, tmp_path, states_a_partition=200)
+    folder = fp.score_partitions(tmp_path, 4)
+    np.testing.assert_allclose(fp.read_scores(folder), fp.score(world, 4), rtol=1e-12)
+
+
+def test_clusters_of_ones_own_are_ended() -> None:
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    with fp.engine("dask"):
+        assert fp.score(fp.random_maze(30, 30), 4, "local").size > 500
+    left = {child.pid for child in psutil.Process().children(recursive=True)} - before
+    assert [" ".join(psutil.Process(pid).cmdline()) for pid in left if "tracker" not in str(psutil.Process(pid).cmdline())] == []
+
+
+def test_what_is_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UnknownName, match="engine must be one of local, dask, ray; got 'dusk'"), fp.engine("dusk"):
+        pass
+    with pytest.raises(InvalidInput, match="address must go with engine dask or ray"), fp.engine("local", "here"):
+        pass
+    with (
+        pytest.raises(InvalidInput, match="address must be that of a running Dask scheduler"),
+        fp.engine("dask", "tcp://127.0.0.1:9"),
+    ):
+        pass
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "farpoint.engines.ray_engine", raising=False)
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[ray\]'"), fp.engine("ray"):
+        pass
