@@ -67,7 +67,7 @@ def leading_components(
 ) -> tuple[Vectors, Vectors, float]:
     """Return the smallest ν, ascending, their vectors ψ, and the largest |ω| of the components left out."""
     nu, psi, beyond = _first_that_succeeds(
-        laplacian, degrees, symmetric, lambda solver: _with_every_copy(solver, n_components)
+        laplacian, degrees, symmetric, lambda solver: with_every_copy(solver, n_components)
     )
     omega_next = 1.0 - beyond / 2.0
     # ν may exceed 2 only in worlds that are not symmetric. A cheap bound mostly shows that this end does not matter.
@@ -129,7 +129,8 @@ def _first_that_succeeds(
     return work(LaplacianInverse(laplacian, degrees, symmetric=symmetric))
 
 
-def _with_every_copy(solver: Solver, n_components: int) -> tuple[Vectors, Vectors, float]:
+def with_every_copy(solver: Solver, n_components: int) -> tuple[Vectors, Vectors, float]:
+    """Return the smallest ν, their vectors ψ, and the smallest ν left out; of repeated values no copy is missed."""
     nu, psi = np.zeros(1), solver.left[:, None]
     if n_components > 1:
         more_nu, more_psi = solver.smallest(n_components - 1, psi)
