@@ -150,26 +150,37 @@ class LaplacianInverse:
     def apply(self, x: Vectors, *, transposed: bool = False) -> Vectors:
         """Return N⁺ x, or its transpose."""
         into, outof = (self.right, self.left) if transposed else (self.left, self.right)
-        y = self._scale * self._solve(self._scale * (x - into * (into @ x)), transposed)
+        y = self._any_solution(x - into * (into @ x), transposed)
         return np.asarray(y - outof * (outof @ y))
+
+    def _any_solution(self, x: Vectors, transposed: bool = False) -> Vectors:
+        if not self._edges.size:
+            return self._solve(x, transposed)
+        y = self._solve(self._scale * x, transposed)
+        y *= self._scale
+        return y
 
     def smallest(self, k: int, known: Vectors) -> tuple[Vectors, Vectors]:
         """Return the ``k`` smallest ν, ascending, and their vectors ψ, among those at right angles to ``known``.
 
-        Lanczos iterations on N⁺, or on N⁺ᵀ N⁺ for singular values. A copy of a repeated value may be missed.
+        The vector of ν = 0, `left`, must be among those that are known. Lanczos iterations on N⁺, or on N⁺ᵀ N⁺ for
+        singular values. A copy of a repeated value may be missed.
 
         Raises
         ------
         NotAccurate
             If they are not eigenvectors (left singular vectors) to eight digits.
         """
+        known = np.asfortranarray(known)
 
         def inverse(x: Vectors) -> Vectors:
             x = np.asarray(x).ravel()
-            y = self.apply(x - known @ (known.T @ x))
+            # What is known holds u, so that x ⟂ u without another projection.
+            y = self._any_solution(x - known @ (known.T @ x))
             if not self.symmetric:
-                y = self.apply(y, transposed=True)
-            return np.asarray(y - known @ (known.T @ y))
+                y = self._any_solution(y - self.right * (self.right @ y), transposed=True)
+            y -= known @ (known.T @ y)
+            return y
 
         # Not the same start each time: of a repeated value, the copy that one start leads to is all of that start in
         # the copies' space, and after taking it out nothing would lead to the others.
