@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.sparse import csc_array, eye_array
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
 from threadpoolctl import threadpool_limits
 
+from farpoint.diffusion.leading import leading_components
 from farpoint.diffusion.walk import entering_weight, normalized_laplacian
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer
@@ -23,11 +22,9 @@ from farpoint.errors import InvalidInput, check_integer
 # Three n × n arrays of doubles: about 2.4 GB at this size.
 DENSE_LIMIT = 10_000
 # Below this size, or for this share of the components, the whole decomposition is as fast as a part of it.
-_SMALL = 500
+SMALL = 500
 _ONE_THREAD = 1_000
 _MOST_OF_IT = 0.3
-# Shift-invert needs N + shift regular (N has a zero eigenvalue), and a shift no larger than the gaps sought.
-_SHIFT = 1e-8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,7 +135,7 @@ def spectrum(domain: Domain, n_components: int | None = None) -> Spectrum:
     domain : Domain
     n_components : int, optional
         How many; default all, by a dense solver. A few of a large sparse world come from Lanczos iterations on the
-        inverse, checked for missed copies of repeated eigenvalues.
+        inverse (or multigrid where its factors would fill up), checked for missed copies of repeated eigenvalues.
 
     Examples
     --------
@@ -152,14 +149,15 @@ def spectrum(domain: Domain, n_components: int | None = None) -> Spectrum:
         n_components = check_integer("n_components", n_components, 1, n_states)
     laplacian = normalized_laplacian(domain)
     degrees = entering_weight(domain)
-    few = n_components is not None and n_components < _MOST_OF_IT * n_states and n_states > _SMALL
-    if few and domain.symmetric:
+    few = n_components is not None and n_components < _MOST_OF_IT * n_states and n_states > SMALL
+    if few:
         assert n_components is not None
-        return _leading_components(csc_array(laplacian), degrees, n_components)
+        nu, psi, omega_next = leading_components(laplacian, degrees, n_components, symmetric=domain.symmetric)
+        return Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, omega_next)
     if n_states > DENSE_LIMIT:
         raise InvalidInput(
             f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
-            "or pass n_components (symmetric worlds)."
+            "or pass n_components."
         )
     # Inside repeated eigenvalues the vectors depend on the order of additions: one thread, where that is no loss.
     with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
@@ -181,38 +179,10 @@ def with_fixed_signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     array([[ 1. , -0.5],
            [-1. ,  2. ]])
     """
-    size = np.abs(vectors)
-    first_large = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)
-    signs = np.where(vectors[first_large, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    signs = np.ones(vectors.shape[1])
+    # One column at a time: of a million states all of them at once would be several copies of the vectors.
+    for column, vector in enumerate(vectors.T):
+        size = np.abs(vector)
+        if vector[(size >= (1 - 1e-6) * size.max()).argmax()] < 0:
+            signs[column] = -1.0
     return np.asarray(vectors * signs)
-
-
-def _leading_components(laplacian: csc_array, degrees: NDArray[np.float64], n_components: int) -> Spectrum:
-    n_states = laplacian.shape[0]
-    solve = splu(csc_array(laplacian + _SHIFT * eye_array(n_states, format="csc"))).solve
-    start = np.random.default_rng(0).standard_normal(n_states)
-
-    def smallest(k: int, known: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        def inverse(x: NDArray[np.float64]) -> NDArray[np.float64]:
-            x = np.asarray(x).ravel()
-            y = solve(x - known @ (known.T @ x))
-            return np.asarray(y - known @ (known.T @ y))
-
-        operator = LinearOperator((n_states, n_states), matvec=inverse, dtype=np.float64)
-        nu, psi = eigsh(laplacian, k, sigma=-_SHIFT, OPinv=operator, v0=start)
-        order = np.argsort(nu)
-        return nu[order], psi[:, order]
-
-    nu, psi = smallest(n_components, np.zeros((n_states, 0)))
-    # One Lanczos run may miss a copy of a repeated eigenvalue. Look at what is left after taking out what was found,
-    # until the smallest of the rest is no smaller than the largest found: then nothing below it is missing.
-    while True:
-        nu_next, psi_next = smallest(1, psi)
-        if nu_next[0] >= nu[n_components - 1] - 1e-9:
-            break
-        order = np.argsort(np.append(nu, nu_next[0]), kind="stable")
-        nu = np.append(nu, nu_next[0])[order]
-        psi = np.column_stack([psi, psi_next])[:, order]
-    beyond = min([*nu[n_components:], nu_next[0]])
-    nu, psi = nu[:n_components], psi[:, :n_components]
-    return Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, float(1.0 - beyond / 2.0))

@@ -6,8 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from farpoint.diffusion import Spectrum, spectrum
+from farpoint.diffusion import Spectrum, normalized_laplacian, spectrum
 from farpoint.diffusion.choose import POLAR_LIMIT
+from farpoint.diffusion.leading import FiedlerVectors, is_wide
+from farpoint.diffusion.spectrum import SMALL, with_fixed_signs
+from farpoint.diffusion.walk import entering_weight, why_not_polar
 from farpoint.domain import Domain
 from farpoint.options.option_set import OptionSet
 
@@ -23,7 +26,7 @@ def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) 
     """Return the options that climb ∓ψ₁, ∓ψ₂, … and end where no neighbour is higher (Machado et al., 2017).
 
     ψ are the eigenvectors of the normalized Laplacian; in worlds that are not symmetric, those of its polar factor, or,
-    beyond 2 500 states, those of the symmetrized weights.
+    where that is not defined or its factors would fill up (more than 2 500 states), those of the symmetrized weights.
     ``include_first`` keeps ±ψ₁, as the authors of the paper do. Inside a repeated eigenvalue the vectors, and so the
     options, are one choice of many.
 
@@ -38,19 +41,23 @@ def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) 
     # Maze at t = 4 come out; with ψ first they are off by up to a quarter.
     skipped = 0 if include_first else 1
     n_vectors = (n_options + 1) // 2
-    psi = _affordable_spectrum(domain, n_vectors + skipped).psi[:, skipped:]
-    climbs = np.stack([-psi, psi], axis=2).reshape(domain.n_states, -1).T[:n_options].copy()
+    psi = _affordable_spectrum(domain, n_vectors + skipped).psi
+    climbs = np.empty((n_options, domain.n_states))
+    for option, climb in enumerate(climbs):
+        np.multiply(psi[:, option // 2 + skipped], 1.0 if option % 2 else -1.0, out=climb)
+    del psi
     # An option must not climb into a state in which the episode ends, no more than another may lead there.
     outside = np.setdiff1d(np.arange(domain.n_states), goal_states(domain))
-    climbs[:, outside] = -1.0 - np.abs(climbs).max()
+    climbs[:, outside] = -1.0 - max(climbs.max(), -climbs.min())
     record = {"include_first": include_first}
-    return OptionSet(domain, climbs.argmax(axis=1), "eigen", record, climbs=np.ascontiguousarray(climbs))
+    return OptionSet(domain, climbs.argmax(axis=1), "eigen", record, climbs=climbs)
 
 
 def cover_options(domain: Domain, n_options: int) -> OptionSet:
     """Return pairs of options between the two states that the Fiedler vector sets farthest apart (Jinnai et al., 2019).
 
-    After each pair its edge is added to the graph and the Fiedler vector taken anew. Each option starts only in the
+    After each pair its edge is added to the graph and the Fiedler vector taken anew, without a new factorisation. Each
+    option starts only in the
     state at its other end. With an odd number the last pair has one option.
 
     Examples
@@ -60,25 +67,53 @@ def cover_options(domain: Domain, n_options: int) -> OptionSet:
     >>> options.starts, options.goals     # ψ is largest next to the ends, whose degree is small
     (array([4, 1]), array([1, 4]))
     """
-    weights = domain.walker.adjacency.copy()
+    graph = _Graph(domain.walker)
     allowed = goal_states(domain)
     ends: list[tuple[int, int]] = []
     while len(ends) < n_options:
-        fiedler = _fiedler_vector(weights)
-        low, high = int(allowed[fiedler[allowed].argmin()]), int(allowed[fiedler[allowed].argmax()])
+        fiedler = graph.fiedler_vector()[allowed]
+        low, high = int(allowed[fiedler.argmin()]), int(allowed[fiedler.argmax()])
         ends += [(low, high), (high, low)]
-        edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=weights.shape)
-        weights = csr_array(weights + edge)
+        graph.add_edge(low, high)
     starts, goals = np.array(ends[:n_options]).T
     return OptionSet(domain, goals, "cover", starts=starts)
 
 
-def _fiedler_vector(weights: csr_array) -> NDArray[np.float64]:
-    return np.asarray(_affordable_spectrum(Domain.from_adjacency(weights), 2).psi[:, 1])
+class _Graph:
+    """A world to which edges are added: small ones are decomposed anew each time, of large ones the work is kept."""
+
+    def __init__(self, walker: Domain) -> None:
+        walker = _affordable(walker)
+        self._weights = walker.adjacency
+        self._large: FiedlerVectors | None = None
+        if walker.n_states > SMALL:
+            laplacian, degrees = normalized_laplacian(walker), entering_weight(walker)
+            self._large = FiedlerVectors(laplacian, degrees, symmetric=walker.symmetric)
+
+    def fiedler_vector(self) -> NDArray[np.float64]:
+        if self._large is None:
+            return np.asarray(spectrum(Domain.from_adjacency(self._weights), 2).psi[:, 1])
+        return with_fixed_signs(self._large.vector()[:, None])[:, 0]
+
+    def add_edge(self, low: int, high: int) -> None:
+        if self._large is not None:
+            self._large.add_edge(low, high)
+        else:
+            edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=self._weights.shape)
+            self._weights = csr_array(self._weights + edge)
 
 
 def _affordable_spectrum(domain: Domain, n_components: int) -> Spectrum:
-    walker = domain.walker
-    if not walker.symmetric and walker.n_states > POLAR_LIMIT:
-        walker = Domain.from_adjacency(walker.adjacency + walker.adjacency.T)
-    return spectrum(walker, n_components)
+    return spectrum(_affordable(domain.walker), n_components)
+
+
+def _affordable(walker: Domain) -> Domain:
+    """Return the world, or one with the weights of both directions added where Algorithm 2 cannot be afforded.
+
+    A partial singular value decomposition needs sparse factors, which fill up in worlds with wide layers.
+    """
+    if walker.symmetric or walker.n_states <= POLAR_LIMIT:
+        return walker
+    if not why_not_polar(walker) and not is_wide(walker.adjacency):
+        return walker
+    return Domain.from_adjacency(walker.adjacency + walker.adjacency.T)
