@@ -41,7 +41,8 @@ _MOST_STATES = 6_000
 _SAMPLED_TARGETS = 100
 # Below this reciprocal condition the rounding of a system is as large as its solution: the state is out of reach.
 _SINGULAR = 1e-13
-_BEYOND_ALL = 1e200
+# Stands for inf, of which neither differences nor quantiles can be taken; its square is still a double.
+_BEYOND_ALL = 1e150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,12 +93,12 @@ class StepsBetweenStates:
     @property
     def median(self) -> float:
         """Median over targets."""
-        return float(np.quantile(self.per_goal, 0.5, method="hazen"))
+        return float(self._quantiles([0.5])[0])
 
     @property
     def iqr(self) -> float:
         """Interquartile range over targets, by Hazen's rule."""
-        low, high = np.quantile(self.per_goal, [0.25, 0.75], method="hazen")
+        low, high = self._quantiles([0.25, 0.75])
         return float(high - low) if np.isfinite(high) else float("inf")
 
     @property
@@ -125,7 +126,7 @@ class StepsBetweenStates:
         >>> print(fp.steps_between_states(world, n_targets=30).mean_estimate)
         501.8 [479.2, 525.5]
         >>> print(fp.steps_between_states(world).mean_estimate)
-        501.2 [501.2, 501.2]
+        496.6 [496.6, 496.6]
         """
         return self._narrowed(mean_of_runs)
 
@@ -134,9 +135,11 @@ class StepsBetweenStates:
         """The median with its 95 % interval for the median over all states, as in `mean_estimate`."""
         return self._narrowed(median_of_runs)
 
+    def _quantiles(self, shares: list[float]) -> NDArray[np.float64]:
+        return _or_inf(np.quantile(np.minimum(self.per_goal, _BEYOND_ALL), shares, method="hazen"))
+
     def _narrowed(self, estimate_of: Callable[[NDArray[np.float64]], Estimate]) -> Estimate:
         """Return an estimate with its interval as narrow as sampling without replacement makes it."""
-        # A number beyond all others stands for inf, of which a bootstrap can take no quantiles.
         found = estimate_of(np.minimum(self.per_goal, _BEYOND_ALL))
         drawn = np.unique(self.targets).size
         left = 0.0 if self.n_states is None else np.sqrt(1.0 - drawn / self.n_states)
@@ -144,10 +147,7 @@ class StepsBetweenStates:
             low = high = found.value
         else:
             low, high = found.value - left * (found.value - found.low), found.value + left * (found.high - found.value)
-        value, low, high = (
-            float("inf") if number > 1e-9 * _BEYOND_ALL else number for number in (found.value, low, high)
-        )
-        return Estimate(value, low, high)
+        return Estimate(*_or_inf(np.array([found.value, low, high])).tolist())
 
     def __repr__(self) -> str:
         if not self.sampled:
@@ -161,6 +161,11 @@ class StepsBetweenStates:
             f"StepsBetweenStates(median={median}, iqr={self.iqr:.2f}, mean={mean}, std={self.std:.2f} over "
             f"{self.targets.size} sampled of {self.n_states} targets)"
         )
+
+
+def _or_inf(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the numbers, inf where `_BEYOND_ALL` has a part in them."""
+    return np.where(numbers > 1e-9 * _BEYOND_ALL, np.inf, numbers)
 
 
 def steps_between_states(

@@ -5,8 +5,8 @@ A functional φ of h (its value in a state, its mean) is known from the row φ A
     φ h = cost − Σ_k passing_k y_k + λ to_target + ends · h_E.
 
 On E itself that is (I − W) h_E = r with W the chances of going from one end of an option to the next, a stochastic
-matrix: I − W is singular, h_E is known up to a constant α, and π r = 0 for the stationary π of W. I − W is factored once
-for all targets; what is left for each are α, λ and one y for each option.
+matrix: I − W is singular, h_E is known up to a constant α, and π r = 0 for the stationary π of W. I − W is factored
+once for all targets; what is left for each are α, λ and one y for each option.
 """
 
 from __future__ import annotations
