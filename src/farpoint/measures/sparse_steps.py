@@ -43,8 +43,11 @@ _COLUMN_BYTES = 128 * 2**20
 _OPTIONS_A_TASK = 8
 # options × ends × targets doubles are held twice.
 _MOST_BYTES = 4 * 2**30
-# So many steps show where a drift gathers the agent.
+# So many steps show where a drift begins to gather the agent, so many factors where it ends up.
 _DRIFT_STEPS = 200
+_MEETINGS = 4
+# A state that is visited more often than this between two visits to the meeting place is a better one.
+_OFTEN = 10.0
 
 
 def mean_steps(
@@ -65,7 +68,10 @@ def mean_steps(
     followed = _follow_all(domain, options, targets, many_ends, n_jobs)
     ends = np.unique(np.concatenate([each.ends for each in followed.each] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
-    chain = _chain(domain, options, followed, ends, targets)
+    try:
+        chain = _chain(domain, options, followed, ends, targets)
+    except RuntimeError:  # A is singular to rounding: no state is met in less than 1e15 steps
+        return np.full(targets.size, np.inf)
     rows = [
         *_chunks(domain, ends.size + 2, of_targets=False),
         *_chunks(domain, chain.own_rows.shape[0], of_targets=True),
@@ -199,12 +205,8 @@ def _chain(
     share = np.where(some, 0.5, 1.0)
     weight = np.where(some, 0.5 / np.maximum(followed.available, 1), 0.0)
     moves = primitive_moves(domain)
-    meeting = _meeting_place(moves)
-    kept = share.copy()
-    kept[meeting] = 0.0
-    system = eye_array(n_states) - diags_array(kept) @ moves
-    if followed.near_ends is not None:
-        system = system - diags_array(weight) @ followed.near_ends
+    near_moves = None if followed.near_ends is None else diags_array(weight) @ followed.near_ends
+    meeting, system, factors = _regular(moves, share, near_moves)
     unit = _unit_rows(n_states, ends)
     mean = csr_array(np.full((1, n_states), 1.0 / n_states))
     near = np.array([each.near for each in followed.each], dtype=bool)
@@ -213,11 +215,11 @@ def _chain(
     stacked = _stack([_unit_rows(n_states, targets), *(each.end_chances for each in followed.each if each.near)])
     order = (np.arange(targets.size)[:, None] + targets.size * np.arange(n_near + 1)[None, :]).ravel()
     chain = _Chain(
-        domain, options, csc_array(system), share, weight, meeting,
+        domain, options, system, share, weight, meeting,
         [np.searchsorted(ends, each.ends) for each in followed.each], ends, near, targets,
         _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1),
     )  # fmt: skip
-    _ = chain.factors  # once, before the workers share it
+    chain.__dict__["factors"] = factors
     return chain
 
 
@@ -231,8 +233,28 @@ def _unit_rows(n_states: int, states: NDArray[np.int64]) -> csr_array:
     return csr_array((np.ones(states.size), (np.arange(states.size), states)), shape=(states.size, n_states))
 
 
-def _meeting_place(moves: csr_array) -> int:
-    """Return a state that a random walk comes to often, so that the system without its moves is well conditioned."""
+def _regular(moves: csr_array, share: NDArray[np.float64], near_moves: Any) -> tuple[int, csc_array, Any]:
+    """Return the meeting place, A without its primitive moves, and the factors of A.
+
+    The meeting place should be a state that a random walk often comes to: the time until it is met is the condition
+    of A.
+    """
+    meeting = _gathering(moves)
+    for attempt in range(_MEETINGS):
+        kept = share.copy()
+        kept[meeting] = 0.0
+        system = eye_array(moves.shape[0]) - diags_array(kept) @ moves
+        system = csc_array(system if near_moves is None else system - near_moves)
+        factors = factored(system)
+        between = factors.solve(moves[[meeting]].toarray()[0], "T")
+        if attempt == _MEETINGS - 1 or not between.max() > _OFTEN:
+            break
+        meeting = int(between.argmax())
+    return meeting, system, factors
+
+
+def _gathering(moves: csr_array) -> int:
+    """Return where most of a random walk from everywhere is after a while."""
     at = np.full(moves.shape[0], 1.0 / moves.shape[0])
     flow = csr_array(moves.T)
     for _ in range(_DRIFT_STEPS):
