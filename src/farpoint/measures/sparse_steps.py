@@ -38,7 +38,7 @@ from farpoint.options import OptionSet
 # An option with more ends than this belongs to A.
 MANY_ENDS = 64
 # At most so many columns of n_states numbers at a time and worker, and at most so many bytes of them.
-_COLUMNS = 32
+_COLUMNS = 64
 _COLUMN_BYTES = 128 * 2**20
 _OPTIONS_A_TASK = 8
 # options × ends × targets doubles are held twice.
@@ -65,6 +65,8 @@ def mean_steps(
     True
     """
     n_options = 0 if options is None else len(options)
+    if options is not None and options.climbs is None:
+        _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
     followed = _follow_all(domain, options, targets, many_ends, n_jobs)
     ends = np.unique(np.concatenate([each.ends for each in followed.each] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
