@@ -130,17 +130,17 @@ def test_too_far_to_tell_is_infinite(length: int) -> None:
 def test_equal_to_simulation_on_a_large_maze() -> None:
     world = fp.random_maze(104, 104, seed=5)
     assert world.n_states > 7_900
-    options = fp.discover(world, "random", n_options=20, seed=3)
-    # Options carry the agent to their goals: those, and what lies beside them, are reached in affordable time.
-    targets = np.r_[options.goals[:3], [world.adjacency[[goal]].indices[0] for goal in options.goals[3:5]]]
+    options = fp.discover(world, "random", n_options=3, seed=3)
+    # Options carry the agent to their goals: those, and what lies on the way, are reached in affordable time.
+    targets = np.r_[options.goals[0], options[0].route(int(options.goals[1]))[[-2, -10]]]
     exact = fp.steps_between_states(world, options, targets=targets)
-    sampled = fp.sample_steps_between_states(world, options, targets=targets, runs=10, seed=1)
+    sampled = fp.sample_steps_between_states(world, options, targets=targets, runs=8, seed=1)
     assert (np.abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all()
     assert (sampled.standard_error < 0.02 * exact.per_goal).all()
 
 
 def test_sampled_targets_are_a_seeds_and_workers_do_not_matter() -> None:
-    world = fp.random_maze(90, 90, seed=1)
+    world = fp.random_maze(100, 100, seed=1)
     options = fp.discover(world, "cover", n_options=3)
     one, two = (fp.steps_between_states(world, options, n_targets=70, seed=4, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.per_goal, two.per_goal)
