@@ -19,10 +19,10 @@ from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_word
 from farpoint.experiments.paper import METHOD_TITLES
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
-from farpoint.measures.statistics import interquartile_mean
+from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.options import METHODS, discover
 
-# Beyond this the exact table takes minutes: measure on sampled targets instead.
+# Beyond this the exact table of all targets takes minutes: measure on sampled targets instead.
 _ALL_TARGETS = 600
 _SAMPLED_TARGETS = 60
 _GOALS = 10
@@ -72,14 +72,13 @@ def run(asked: CompareOptions) -> None:
         compared = {}
         with console.status("comparing …") as status:
             start, goals = _task(domain, asked.seed)
-            targets = _targets(domain, asked.seed)
             for method in methods:
                 status.update(f"measuring {METHOD_TITLES[method]} …")
-                compared[method] = _measure(domain, method, asked, start, goals, targets)
+                compared[method] = _measure(domain, method, asked, start, goals)
             if folder is not None:
                 status.update("drawing …")
                 _draw(domain, compared, folder)
-    _print(console, domain, compared, targets)
+    _print(console, domain, compared)
     if asked.out:
         console.print(Text(f"comparison.png and comparison.csv in {asked.out}/"))
 
@@ -123,23 +122,17 @@ def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
     return start, np.sort(rng.choice(others, size=min(_GOALS, others.size), replace=False))
 
 
-def _targets(domain: Domain, seed: int) -> NDArray[np.int64]:
-    if domain.n_states <= _ALL_TARGETS:
-        return np.arange(domain.n_states)
-    return np.sort(np.random.default_rng(seed).choice(domain.n_states, size=_SAMPLED_TARGETS, replace=False))
-
-
-def _measure(
-    domain: Domain, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64], targets: NDArray[np.int64]
-) -> Compared:
+def _measure(domain: Domain, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64]) -> Compared:
     options = discover(domain, method, t=asked.t, n_options=asked.n_options, seed=asked.seed)
     try:
         cover = cover_time(domain, options, start=start, seed=asked.seed, most_steps=_LONGEST_COVER, runs=50)
     except InvalidInput:  # some state is nearly out of reach: that is what the table shows
         cover = None
+    # The same seed draws the same targets for every method.
+    n_targets = None if domain.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
     return Compared(
         len(options),
-        steps_between_states(domain, options, targets=targets),
+        steps_between_states(domain, options, n_targets=n_targets, seed=asked.seed),
         cover,
         learn(
             domain,
@@ -162,14 +155,27 @@ def _rows(compared: dict[str, Compared]) -> list[dict[str, str]]:
             {
                 "method": METHOD_TITLES[method],
                 "options": str(found.n_options),
-                "steps, median": _short(found.steps.median),
-                "IQR": _short(found.steps.iqr),
-                "mean": _short(found.steps.mean),
+                **_steps(found.steps),
                 "cover time [95 %]": _interval(cover) if cover else f"> {_LONGEST_COVER:,}",
                 "learning, IQM [95 %]": str(interquartile_mean(found.learning.run_means)),
             }
         )
     return rows
+
+
+def _steps(steps: StepsBetweenStates) -> dict[str, str]:
+    """Return the cells of the steps between states, with intervals where the targets were sampled."""
+    if not steps.sampled:
+        return {"steps, median": _short(steps.median), "IQR": _short(steps.iqr), "mean": _short(steps.mean)}
+    return {
+        "steps, median [95 %]": _with_interval(steps.median_estimate),
+        "IQR": _short(steps.iqr),
+        "mean [95 %]": _with_interval(steps.mean_estimate),
+    }
+
+
+def _with_interval(estimate: Estimate) -> str:
+    return f"{_short(estimate.value)} [{_short(estimate.low)}, {_short(estimate.high)}]"
 
 
 def _short(number: float) -> str:
@@ -182,7 +188,7 @@ def _interval(cover: CoverTime) -> str:
     return f"{cover.mean:,.0f} [{cover.low:,.0f}, {cover.high:,.0f}]"
 
 
-def _print(console: Console, domain: Domain, compared: dict[str, Compared], targets: NDArray[np.int64]) -> None:
+def _print(console: Console, domain: Domain, compared: dict[str, Compared]) -> None:
     rows = _rows(compared)
     table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
     for name in rows[0]:
@@ -195,7 +201,8 @@ def _print(console: Console, domain: Domain, compared: dict[str, Compared], targ
             console.print(Text("\n".join(f"{name}: {value}" for name, value in row.items()) + "\n"))
     else:
         console.print(table)
-    over = "all states" if targets.size == domain.n_states else f"{targets.size} sampled targets"
+    steps = next(iter(compared.values())).steps
+    over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
     console.print(
         f"steps: exact expected steps from a state to another, over {over} · cover time: steps to visit every state · "
         "learning: steps to the goal over all episodes, interquartile mean of runs",

@@ -48,6 +48,17 @@ def mean_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
     return _estimate(np.asarray(values, dtype=np.float64), np.mean, seed)
 
 
+def median_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
+    """Return the median of the runs.
+
+    Examples
+    --------
+    >>> print(median_of_runs([1.0, 2.0, 3.0, 2.0]))
+    2.0 [1.0, 3.0]
+    """
+    return _estimate(np.asarray(values, dtype=np.float64), np.median, seed)
+
+
 def interquartile_mean(values: ArrayLike, *, seed: int = 0) -> Estimate:
     """Return the mean of the middle half of the runs: as robust as a median, nearly as precise as a mean.
 

@@ -8,13 +8,15 @@ primitive choice.
 The expectation is a linear system. While an option is followed the agent moves by a matrix P_k that is zero in the
 rows where the option ends; E_k = (I − P_k)⁻¹ counts the visits, so E_k[s, j] at the states j where it ends is where
 it ends, and with F_k[s, g] = E_k[s, g] / E_k[g, g], the chance of passing g, a target g on the way changes visits and
-ends by a term of rank one.
+ends by a term of rank one. That is written out here with dense matrices; `sparse_steps` does the same for worlds that
+are too large for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,15 +28,21 @@ from scipy.sparse.linalg import splu
 from threadpoolctl import threadpool_limits
 
 from farpoint.domain import Domain
-from farpoint.errors import InvalidInput, NotConnected, check_jobs
+from farpoint.errors import InvalidInput, NotConnected, check_integer, check_jobs
+from farpoint.measures.moves import move_matrix, primitive_moves
+from farpoint.measures.statistics import Estimate, mean_of_runs, median_of_runs
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 
 # K × n × targets doubles are held at once, and a few n × n arrays.
 _MOST_BYTES = 4 * 2**30
+# Larger worlds go the sparse way, to sampled targets.
 _MOST_STATES = 6_000
+_SAMPLED_TARGETS = 100
 # Below this reciprocal condition the rounding of a system is as large as its solution: the state is out of reach.
 _SINGULAR = 1e-13
+# Stands for inf, of which neither differences nor quantiles can be taken; its square is still a double.
+_BEYOND_ALL = 1e150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,38 +51,54 @@ class StepsBetweenStates:
 
     Attributes
     ----------
-    matrix : array, shape (n_states, n_targets)
-        Expected steps from each state to each target.
+    matrix : array, shape (n_states, n_targets), or None
+        Expected steps from each state to each target; None for worlds so large that it is not kept.
     targets : array of int
+    means : array, shape (n_targets,), optional
+        What ``per_goal`` is where there is no matrix.
+    n_states : int, optional
+        How many states the world has. Default: every state is a target.
+    sampled : bool
+        Whether the targets were drawn at random.
     per_goal : array, shape (n_targets,)
         The mean over all start states, the target itself among them as 0.
     median, iqr, mean, std : float
         Of ``per_goal``: quantiles by Hazen's rule, standard deviation with n − 1.
+    mean_estimate, median_estimate : Estimate
+        Mean and median with their 95 % intervals, for what they would be over all states.
 
     Examples
     --------
     >>> import farpoint as fp
     >>> fp.steps_between_states(fp.grid((3,)), None)
     StepsBetweenStates(median=2.33, iqr=1.25, mean=1.78, std=0.96 over 3 targets)
+    >>> fp.steps_between_states(fp.grid((40,)), None, n_targets=20)
+    StepsBetweenStates(median=499.92 [363.06, 621.42], iqr=477.95, mean=547.32 [470.52, 634.20], std=270.46
+        over 20 sampled of 40 targets)
     """
 
-    matrix: NDArray[np.float64]
+    matrix: Any
     targets: NDArray[np.int64]
+    means: NDArray[np.float64] | None = None
+    n_states: int | None = None
+    sampled: bool = False
 
     @property
     def per_goal(self) -> NDArray[np.float64]:
         """Mean expected steps to each target, over all starts."""
+        if self.means is not None:
+            return self.means
         return np.asarray(self.matrix.mean(axis=0))
 
     @property
     def median(self) -> float:
         """Median over targets."""
-        return float(np.quantile(self.per_goal, 0.5, method="hazen"))
+        return float(self._quantiles([0.5])[0])
 
     @property
     def iqr(self) -> float:
         """Interquartile range over targets, by Hazen's rule."""
-        low, high = np.quantile(self.per_goal, [0.25, 0.75], method="hazen")
+        low, high = self._quantiles([0.25, 0.75])
         return float(high - low) if np.isfinite(high) else float("inf")
 
     @property
@@ -89,15 +113,73 @@ class StepsBetweenStates:
             return float("nan") if self.targets.size < 2 else float("inf")
         return float(self.per_goal.std(ddof=1))
 
+    @property
+    def mean_estimate(self) -> Estimate:
+        """The mean with its 95 % interval for the mean over all states: bootstrap over targets.
+
+        The targets count as drawn uniformly without replacement; when they are all states there is no sampling error.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> world = fp.four_rooms()
+        >>> print(fp.steps_between_states(world, n_targets=30).mean_estimate)
+        501.8 [479.2, 525.5]
+        >>> print(fp.steps_between_states(world).mean_estimate)
+        496.6 [496.6, 496.6]
+        """
+        return self._narrowed(mean_of_runs)
+
+    @property
+    def median_estimate(self) -> Estimate:
+        """The median with its 95 % interval for the median over all states, as in `mean_estimate`."""
+        return self._narrowed(median_of_runs)
+
+    def _quantiles(self, shares: list[float]) -> NDArray[np.float64]:
+        return _or_inf(np.quantile(np.minimum(self.per_goal, _BEYOND_ALL), shares, method="hazen"))
+
+    def _narrowed(self, estimate_of: Callable[[NDArray[np.float64]], Estimate]) -> Estimate:
+        """Return an estimate with its interval as narrow as sampling without replacement makes it."""
+        found = estimate_of(np.minimum(self.per_goal, _BEYOND_ALL))
+        drawn = np.unique(self.targets).size
+        left = 0.0 if self.n_states is None else np.sqrt(1.0 - drawn / self.n_states)
+        if left == 0.0:
+            low = high = found.value
+        else:
+            low, high = found.value - left * (found.value - found.low), found.value + left * (found.high - found.value)
+        return Estimate(*_or_inf(np.array([found.value, low, high])).tolist())
+
     def __repr__(self) -> str:
-        summary = ", ".join(f"{name}={getattr(self, name):.2f}" for name in ("median", "iqr", "mean", "std"))
-        return f"StepsBetweenStates({summary} over {self.targets.size} targets)"
+        if not self.sampled:
+            summary = ", ".join(f"{name}={getattr(self, name):.2f}" for name in ("median", "iqr", "mean", "std"))
+            return f"StepsBetweenStates({summary} over {self.targets.size} targets)"
+        median, mean = (
+            f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+            for estimate in (self.median_estimate, self.mean_estimate)
+        )
+        return (
+            f"StepsBetweenStates(median={median}, iqr={self.iqr:.2f}, mean={mean}, std={self.std:.2f} over "
+            f"{self.targets.size} sampled of {self.n_states} targets)"
+        )
+
+
+def _or_inf(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the numbers, inf where `_BEYOND_ALL` has a part in them."""
+    return np.where(numbers > 1e-9 * _BEYOND_ALL, np.inf, numbers)
 
 
 def steps_between_states(
-    domain: Domain, options: OptionSet | None = None, *, targets: ArrayLike | None = None, n_jobs: int = -1
+    domain: Domain,
+    options: OptionSet | None = None,
+    *,
+    targets: ArrayLike | None = None,
+    n_targets: int | None = None,
+    seed: int = 0,
+    n_jobs: int = -1,
 ) -> StepsBetweenStates:
     """Return the exact expected number of steps from every state to every target, for an agent that acts at random.
+
+    Worlds of more than 6 000 states are solved with sparse factors: exactly too, but the table of starts is not kept.
 
     Parameters
     ----------
@@ -106,13 +188,19 @@ def steps_between_states(
     options : OptionSet or None
         None, or an empty set: primitive choices only.
     targets : array of int, optional
-        Default: every state.
+        Default: every state, or, of more than 6 000, 100 sampled ones.
+    n_targets : int, optional
+        How many states to draw as targets, uniformly without replacement, instead of naming them; all of them if there
+        are no more.
+    seed : int
+        For that draw.
     n_jobs : int
         Workers; -1 is one for each core.
 
     Returns
     -------
     StepsBetweenStates
+        Its ``mean_estimate`` and ``median_estimate`` have the sampling error of the targets.
         With inf for a target that options make so hard to reach that a double cannot tell how hard (beyond about 1e13
         steps).
 
@@ -129,11 +217,19 @@ def steps_between_states(
     >>> alone = fp.steps_between_states(world, None)
     >>> round(with_options.median), round(alone.median)
     (149, 487)
+    >>> fp.steps_between_states(fp.random_maze(100, 100), n_targets=20, seed=1)
+    StepsBetweenStates(...over 20 sampled of 7404 targets)
     """
     check_crossable(domain)
     check_same_world(domain, options)
     n_jobs = check_jobs(n_jobs)
-    chosen = check_targets(domain, targets)
+    chosen, sampled = _chosen_targets(domain, targets, n_targets, seed)
+    if domain.n_states > _MOST_STATES:
+        from farpoint.measures.sparse_steps import mean_steps
+
+        with threadpool_limits(1):
+            means = mean_steps(domain, options, chosen, n_jobs)
+        return StepsBetweenStates(None, chosen, means, domain.n_states, sampled)
     _check_size(domain, 0 if options is None else len(options), chosen.size)
     primitive = primitive_moves(domain)
     # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
@@ -142,7 +238,24 @@ def steps_between_states(
             times = _hitting_times(primitive.toarray(), chosen, n_jobs)
         else:
             times = _with_options(domain, options, primitive, chosen, n_jobs)
-    return StepsBetweenStates(times, chosen)
+    return StepsBetweenStates(times, chosen, None, domain.n_states, sampled)
+
+
+def _chosen_targets(
+    domain: Domain, targets: ArrayLike | None, n_targets: int | None, seed: int
+) -> tuple[NDArray[np.int64], bool]:
+    """Return the targets, named or drawn or all, and whether they were drawn."""
+    seed = check_integer("seed", seed, 0)
+    if targets is not None:
+        if n_targets is not None:
+            raise InvalidInput("targets must be named or drawn; got both targets and n_targets. Drop one of them.")
+        return check_targets(domain, targets), False
+    if n_targets is None and domain.n_states > _MOST_STATES:
+        n_targets = _SAMPLED_TARGETS
+    if n_targets is None or check_integer("n_targets", n_targets, 1) >= domain.n_states:
+        return check_targets(domain, None), False
+    drawn = np.random.default_rng(seed).choice(domain.n_states, size=int(n_targets), replace=False)
+    return np.sort(drawn).astype(np.int64), True
 
 
 def check_targets(domain: Domain, targets: ArrayLike | None) -> NDArray[np.int64]:
@@ -163,31 +276,12 @@ def check_crossable(domain: Domain) -> None:
         )
 
 
-def primitive_moves(domain: Domain) -> csr_array:
-    """Return the row-stochastic matrix of a uniformly random primitive choice, rows "from"."""
-    uniform = 1.0 / np.diff(domain.choice_ptr)[domain.choice_states]
-    return move_matrix(domain, uniform)
-
-
-def move_matrix(domain: Domain, chances: NDArray[np.float64]) -> csr_array:
-    """Return the matrix of moves, rows "from", when each choice is taken with the given chance in its own state."""
-    pick = csr_array(
-        (chances, np.arange(domain.n_choices), domain.choice_ptr), shape=(domain.n_states, domain.n_choices)
-    )
-    return csr_array(pick @ domain.transitions)
-
-
 def _check_size(domain: Domain, n_options: int, n_targets: int) -> None:
-    if domain.n_states > _MOST_STATES:
-        raise InvalidInput(
-            f"world must have at most {_MOST_STATES} states for the exact table; got {domain.n_states}. Use "
-            "sample_steps_between_states."
-        )
     if 8 * n_options * domain.n_states * n_targets > _MOST_BYTES:
         fits = _MOST_BYTES // (8 * n_options * domain.n_states)
         raise InvalidInput(
             f"the exact table must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {domain.n_states} states "
-            f"× {n_targets} targets. Pass targets=, at most {fits} of them."
+            f"× {n_targets} targets. Pass targets= or n_targets=, at most {fits} of them."
         )
 
 

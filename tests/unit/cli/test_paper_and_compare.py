@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import farpoint as fp
 from tests.unit.cli.test_discover_command import farpoint
 
 
@@ -91,3 +92,19 @@ def test_the_experiment_on_environments_in_small(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 5
     assert farpoint("envs", "--only", "mars", "--out", str(tmp_path)).returncode == 2
+
+
+def test_compare_on_a_large_world_samples_targets(tmp_path: Path) -> None:
+    world = fp.random_maze(165, 165, seed=3)
+    assert world.n_states > 20_000
+    (tmp_path / "large.txt").write_text(world.to_text())
+    words = ["--methods", "cover,none", "--n-options", "2", "--runs", "2", "--episodes", "2", "--max-steps", "50"]
+    run = farpoint("compare", "large.txt", *words, "--out", str(tmp_path / "out"), cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "over 60 sampled targets" in run.stdout.replace("\n", " ")
+    with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    exact = fp.steps_between_states(world, n_targets=60, seed=0).mean_estimate
+    cell = rows["primitive actions"]["mean [95 %]"]
+    assert cell == f"{exact.value:,.0f} [{exact.low:,.0f}, {exact.high:,.0f}]"
+    assert rows["primitive actions"]["cover time [95 %]"] == "> 1,000,000"

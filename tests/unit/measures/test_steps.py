@@ -121,8 +121,10 @@ def test_dead_ends_and_limits() -> None:
         fp.steps_between_states(path, targets=[])
     with pytest.raises(InvalidInput, match="n_jobs must be a whole number but 0"):
         fp.steps_between_states(path, n_jobs=0)
-    with pytest.raises(InvalidInput, match="at most 6000 states for the exact table"):
-        fp.steps_between_states(fp.open_room(100, 100), targets=[0])
+    with pytest.raises(InvalidInput, match="targets must be named or drawn; got both"):
+        fp.steps_between_states(path, targets=[0], n_targets=3)
+    with pytest.raises(InvalidInput, match="n_targets must be at least 1; got 0"):
+        fp.steps_between_states(path, n_targets=0)
     assert fp.cover_time(fp.grid((2,))).high == 1.0
 
 

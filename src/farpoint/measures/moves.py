@@ -1,0 +1,41 @@
+"""Choices as matrices of moves between states."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from farpoint.domain import Domain
+
+
+def primitive_moves(domain: Domain) -> csr_array:
+    """Return the row-stochastic matrix of a uniformly random primitive choice, rows "from".
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> primitive_moves(fp.grid((3,))).toarray()
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 1. , 0. ]])
+    """
+    uniform = 1.0 / np.diff(domain.choice_ptr)[domain.choice_states]
+    return move_matrix(domain, uniform)
+
+
+def move_matrix(domain: Domain, chances: NDArray[np.float64]) -> csr_array:
+    """Return the matrix of moves, rows "from", when each choice is taken with the given chance in its own state.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> move_matrix(fp.grid((3,)), np.array([0.0, 1.0, 0.0, 1.0])).toarray()
+    array([[0., 0., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    pick = csr_array(
+        (chances, np.arange(domain.n_choices), domain.choice_ptr), shape=(domain.n_states, domain.n_choices)
+    )
+    return csr_array(pick @ domain.transitions)

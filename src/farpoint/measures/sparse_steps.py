@@ -1,0 +1,330 @@
+"""Mean steps to each target on worlds that are too large for dense tables, exactly.
+
+With A = I − diag(share) P the moves of an agent that takes primitive choices until it takes an option, C where an
+option ends that is taken in each state, c the mean steps of one decision, and for a target g the column u_k, the chance
+of taking option k and passing g with it, the expected steps h to g solve
+
+    A h = c + C h − Σ_k u_k y_k + λ e_g,    h(g) = 0,    y_k = T_k(g) + B_k(g, ·) h,
+
+where T_k(g) and B_k(g, ·) are how long option k lasts and where it ends when followed from g: what lies beyond g is
+taken off again. λ stands for the row of g, which does not hold.
+
+C has few columns that are not zero where options end in few states E, so that h is known from h on E. An option that
+ends in many states (it climbs a function with many local maxima) ends near where it starts: its part of C is sparse and
+belongs to A. One more column takes the primitive moves of one state out of A, so that A is regular without any option.
+Of A⁻¹ only rows are needed, one for each state of E and each target and one for the mean over starts, and of an option
+only x E_k for those rows x: A is factored once, each row costs one solve, and each option is followed once by each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.sparse import csc_array, csr_array, diags_array, eye_array
+
+from farpoint.domain import Domain
+from farpoint.errors import InvalidInput
+from farpoint.measures.following import Following, factored
+from farpoint.measures.moves import primitive_moves
+from farpoint.measures.target_systems import Crossings, Rows, mean_steps_to
+from farpoint.options import OptionSet
+
+# An option with more ends than this belongs to A.
+MANY_ENDS = 64
+# At most so many columns of n_states numbers at a time and worker, and at most so many bytes of them.
+_COLUMNS = 64
+_COLUMN_BYTES = 128 * 2**20
+_OPTIONS_A_TASK = 8
+# options × ends × targets doubles are held twice.
+_MOST_BYTES = 4 * 2**30
+# So many steps show where a drift begins to gather the agent, so many factors where it ends up.
+_DRIFT_STEPS = 200
+_MEETINGS = 4
+# A state that is visited more often than this between two visits to the meeting place is a better one.
+_OFTEN = 10.0
+
+
+def mean_steps(
+    domain: Domain, options: OptionSet | None, targets: NDArray[np.int64], n_jobs: int, *, many_ends: int = MANY_ENDS
+) -> NDArray[np.float64]:
+    """Return the expected steps to each target, averaged over all starts; inf beyond what a double can tell.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> world = fp.four_rooms()
+    >>> options = fp.discover(world, t=4)
+    >>> exact = fp.steps_between_states(world, options, targets=[3, 50])
+    >>> np.allclose(mean_steps(world, options, np.array([3, 50]), 1), exact.per_goal, rtol=1e-10)
+    True
+    """
+    n_options = 0 if options is None else len(options)
+    if options is not None and options.climbs is None:
+        _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
+    followed = _follow_all(domain, options, targets, many_ends, n_jobs)
+    ends = np.unique(np.concatenate([each.ends for each in followed.each] or [np.empty(0, dtype=np.int64)]))
+    _check_size(n_options, ends.size, targets.size)
+    try:
+        chain = _chain(domain, options, followed, ends, targets)
+    except RuntimeError:  # A is singular to rounding: no state is met in less than 1e15 steps
+        return np.full(targets.size, np.inf)
+    rows = [
+        *_chunks(domain, ends.size + 2, of_targets=False),
+        *_chunks(domain, chain.own_rows.shape[0], of_targets=True),
+    ]
+    parts = _map(_solve_rows, chain, rows, n_jobs)
+    whole = _joined([part for part, task in zip(parts, rows, strict=True) if not task.of_targets])
+    own = _joined([part for part, task in zip(parts, rows, strict=True) if task.of_targets])
+    return mean_steps_to(_crossings(chain, followed, ends, whole, own))
+
+
+def _map(task_of: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], n_jobs: int) -> list[Any]:
+    """Return the task function of ``shared`` and each task, in their order."""
+    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task_of)(shared, task) for task in tasks))
+
+
+class _Follow(NamedTuple):
+    options: OptionSet
+    targets: NDArray[np.int64]
+    many_ends: int
+
+
+class _FromTargets(NamedTuple):
+    """One option followed from each target."""
+
+    ends: NDArray[np.int64]  # where it ends; none for an option that belongs to A
+    near: bool  # whether it belongs to A
+    end_chances: Any  # (n_targets, ends), or, for an option that belongs to A, sparse (n_targets, n_states)
+    steps: NDArray[np.float64]
+    visits_to_itself: NDArray[np.float64]  # E_k[g, g]
+
+
+class _Followed(NamedTuple):
+    each: list[_FromTargets]
+    available: NDArray[np.int64]
+    near_ends: csr_array | None  # the end matrices of those that belong to A, summed where they can start
+
+
+def _follow_all(
+    domain: Domain, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
+) -> _Followed:
+    available, near_ends, each = np.zeros(domain.n_states, dtype=np.int64), None, []
+    if options is not None and len(options):
+        tasks = [
+            range(first, min(first + _OPTIONS_A_TASK, len(options)))
+            for first in range(0, len(options), _OPTIONS_A_TASK)
+        ]
+        for part in _map(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs):
+            each += part.each
+            available += part.available
+            if part.near_ends is not None:
+                near_ends = part.near_ends if near_ends is None else csr_array(near_ends + part.near_ends)
+    return _Followed(each, available, near_ends)
+
+
+def _follow_some(shared: _Follow, numbers: range) -> _Followed:
+    domain, targets = shared.options.domain, shared.targets
+    available, near_ends, each = np.zeros(domain.n_states, dtype=np.int64), None, []
+    for number in numbers:
+        following = Following(shared.options[number])
+        available += following.option.initiation
+        ends, going = following.ends, ~following.stops
+        near = ends.size > shared.many_ends
+        if near:
+            matrix = following.end_matrix()
+            here = csr_array(diags_array(following.starts) @ matrix)
+            near_ends = here if near_ends is None else csr_array(near_ends + here)
+        steps, itself = np.empty(targets.size), np.empty(targets.size)
+        chances = np.zeros((targets.size, 0 if near else ends.size))
+        width = _width(domain)
+        for first in range(0, targets.size, width):
+            some = slice(first, min(first + width, targets.size))
+            columns = np.arange(some.stop - first)
+            mass = np.zeros((domain.n_states, columns.size))
+            mass[targets[some], columns] = 1.0
+            visits = following.visits(mass)
+            steps[some] = going @ visits
+            itself[some] = visits[targets[some], columns]
+            if not near:
+                chances[some] = visits[ends].T
+        none = np.empty(0, dtype=np.int64)
+        each.append(
+            _FromTargets(none if near else ends, near, csr_array(matrix[targets]) if near else chances, steps, itself)
+        )
+    return _Followed(each, available, near_ends)
+
+
+def _check_size(n_options: int, n_ends: int, n_targets: int) -> None:
+    if 16 * (n_options + 1) * (n_ends + 1) * n_targets > _MOST_BYTES or 16 * n_ends**2 > _MOST_BYTES:
+        raise InvalidInput(
+            f"options × their ends × targets must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {n_ends} "
+            f"ends × {n_targets} targets. Ask for fewer options or targets, or use sample_steps_between_states."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """What the rows of A⁻¹ are solved and followed with."""
+
+    domain: Domain
+    options: OptionSet | None
+    system: csc_array  # A
+    share: NDArray[np.float64]  # chance of a primitive choice
+    weight: NDArray[np.float64]  # chance of each option that can start
+    meeting: int  # the state whose primitive moves are taken out of A
+    ends: list[NDArray[np.int64]]  # of each option, as columns of `rows`
+    end_states: NDArray[np.int64]
+    near: NDArray[np.bool_]
+    targets: NDArray[np.int64]
+    rows: csr_array  # h on E, one step after the meeting place, on average over starts
+    own_rows: csr_array  # of each target: h there, and after each option of A followed from there
+    own_targets: NDArray[np.int64]
+
+    @cached_property
+    def factors(self) -> Any:
+        """Factors of A; made where they are needed, as they cannot travel."""
+        return factored(self.system)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Chain, tuple(getattr(self, part.name) for part in fields(self))
+
+
+def _chain(
+    domain: Domain,
+    options: OptionSet | None,
+    followed: _Followed,
+    ends: NDArray[np.int64],
+    targets: NDArray[np.int64],
+) -> _Chain:
+    n_states = domain.n_states
+    some = followed.available > 0
+    share = np.where(some, 0.5, 1.0)
+    weight = np.where(some, 0.5 / np.maximum(followed.available, 1), 0.0)
+    moves = primitive_moves(domain)
+    near_moves = None if followed.near_ends is None else diags_array(weight) @ followed.near_ends
+    meeting, system, factors = _regular(moves, share, near_moves)
+    unit = _unit_rows(n_states, ends)
+    mean = csr_array(np.full((1, n_states), 1.0 / n_states))
+    near = np.array([each.near for each in followed.each], dtype=bool)
+    # Target by target: first its own row, then one for each option of A.
+    n_near = int(near.sum())
+    stacked = _stack([_unit_rows(n_states, targets), *(each.end_chances for each in followed.each if each.near)])
+    order = (np.arange(targets.size)[:, None] + targets.size * np.arange(n_near + 1)[None, :]).ravel()
+    chain = _Chain(
+        domain, options, system, share, weight, meeting,
+        [np.searchsorted(ends, each.ends) for each in followed.each], ends, near, targets,
+        _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1),
+    )  # fmt: skip
+    chain.__dict__["factors"] = factors
+    return chain
+
+
+def _stack(parts: list[csr_array]) -> csr_array:
+    from scipy.sparse import vstack
+
+    return csr_array(vstack(parts, format="csr"))
+
+
+def _unit_rows(n_states: int, states: NDArray[np.int64]) -> csr_array:
+    return csr_array((np.ones(states.size), (np.arange(states.size), states)), shape=(states.size, n_states))
+
+
+def _regular(moves: csr_array, share: NDArray[np.float64], near_moves: Any) -> tuple[int, csc_array, Any]:
+    """Return the meeting place, A without its primitive moves, and the factors of A.
+
+    The meeting place should be a state that a random walk often comes to: the time until it is met is the condition
+    of A.
+    """
+    meeting = _gathering(moves)
+    for attempt in range(_MEETINGS):
+        kept = share.copy()
+        kept[meeting] = 0.0
+        system = eye_array(moves.shape[0]) - diags_array(kept) @ moves
+        system = csc_array(system if near_moves is None else system - near_moves)
+        factors = factored(system)
+        between = factors.solve(moves[[meeting]].toarray()[0], "T")
+        if attempt == _MEETINGS - 1 or not between.max() > _OFTEN:
+            break
+        meeting = int(between.argmax())
+    return meeting, system, factors
+
+
+def _gathering(moves: csr_array) -> int:
+    """Return where most of a random walk from everywhere is after a while."""
+    at = np.full(moves.shape[0], 1.0 / moves.shape[0])
+    flow = csr_array(moves.T)
+    for _ in range(_DRIFT_STEPS):
+        at = 0.5 * (at + flow @ at)
+    return int(at.argmax())
+
+
+class _Chunk(NamedTuple):
+    of_targets: bool
+    rows: slice
+
+
+def _width(domain: Domain) -> int:
+    return int(np.clip(_COLUMN_BYTES // (8 * domain.n_states), 1, _COLUMNS))
+
+
+def _chunks(domain: Domain, count: int, *, of_targets: bool) -> list[_Chunk]:
+    width = _width(domain)
+    return [_Chunk(of_targets, slice(first, min(first + width, count))) for first in range(0, count, width)]
+
+
+def _solve_rows(chain: _Chain, chunk: _Chunk) -> Rows:
+    """Return some rows of A⁻¹ by what they make of E, of the cost, of the targets and of each option past the targets.
+
+    Rows of targets are asked about their own target only, the others about all of them.
+    """
+    functionals = (chain.own_rows if chunk.of_targets else chain.rows)[chunk.rows]
+    n_rows, n_options = functionals.shape[0], len(chain.ends)
+    solved = np.ascontiguousarray(chain.factors.solve(functionals.toarray().T, "T"))
+    own = chain.own_targets[chunk.rows] if chunk.of_targets else None
+
+    def at_targets(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values[chain.targets].T if own is None else values[own, np.arange(n_rows)][:, None]
+
+    to_target = at_targets(solved)
+    ends = np.zeros((n_rows, chain.end_states.size + 1))
+    ends[:, -1] = chain.share[chain.meeting] * solved[chain.meeting]
+    cost = chain.share @ solved
+    passing = np.zeros((n_options, *to_target.shape))
+    for number in range(n_options):
+        assert chain.options is not None
+        following = Following(chain.options[number])
+        visits = following.visits((chain.weight * following.starts)[:, None] * solved)
+        columns = chain.ends[number]
+        ends[:, columns] += visits[chain.end_states[columns]].T
+        cost += ~following.stops @ visits
+        passing[number] = at_targets(visits)
+    return Rows(ends, cost, to_target, passing)
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    return Rows(
+        np.concatenate([part.ends for part in parts]),
+        np.concatenate([part.cost for part in parts]),
+        np.concatenate([part.to_target for part in parts]),
+        np.concatenate([part.passing for part in parts], axis=1),
+    )
+
+
+def _crossings(chain: _Chain, followed: _Followed, ends: NDArray[np.int64], whole: Rows, own: Rows) -> Crossings:
+    n_targets, n_options = chain.targets.size, len(followed.each)
+    itself = np.array([each.visits_to_itself for each in followed.each]).reshape(n_options, n_targets)
+    steps = np.array([each.steps for each in followed.each]).reshape(n_options, n_targets)
+    # Of those that end in E, where they end when followed from each target; the last column is the meeting place.
+    far = np.flatnonzero(~chain.near)
+    from_targets = np.zeros((far.size, n_targets, ends.size + 1))
+    for place, number in enumerate(far):
+        from_targets[place][:, chain.ends[number]] = followed.each[number].end_chances
+    whole.passing[:] /= itself[:, None, :]
+    own.passing[:] /= np.repeat(itself, own.passing.shape[1] // n_targets, axis=1)[:, :, None]
+    return Crossings(whole, own, from_targets, steps, chain.near)

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+from farpoint.measures import sparse_steps
+from farpoint.measures.sparse_steps import mean_steps
+from tests.strategies import connected_weights
+
+
+def directed_graph() -> fp.Domain:
+    """A weighted directed graph that is strongly connected: a cycle and some more edges."""
+    rng = np.random.default_rng(1)
+    weights = np.where(rng.random((80, 80)) < 0.05, rng.uniform(0.1, 3.0, (80, 80)), 0.0)
+    np.fill_diagonal(weights, 0.0)
+    weights[np.arange(80), (np.arange(80) + 1) % 80] = 1.0
+    return fp.Domain.from_adjacency(weights)
+
+
+WORLDS = {
+    "four_rooms": fp.four_rooms(),
+    "maze": fp.maze(),
+    "ring": fp.ring(),
+    "windy": fp.four_rooms(wind=0.2),
+    "directed": directed_graph(),
+}
+
+
+@pytest.mark.parametrize("method", ["diffusion", "eigen", "cover", "random", "none"])
+@pytest.mark.parametrize("name", WORLDS)
+def test_equal_to_the_dense_systems(name: str, method: str) -> None:
+    world = WORLDS[name]
+    options = None if method == "none" else fp.discover(world, method, n_options=12, seed=1)
+    targets = np.arange(0, world.n_states, 3)
+    dense = fp.steps_between_states(world, options, targets=targets).per_goal
+    # Dense systems lose a digit for each digit of their solution: there, equality to 1e-8 has an end.
+    known = dense < 1e7
+    assert known.mean() > 0.9
+    for many_ends in (64, 2):  # ends as columns; options with more than two ends in the sparse system
+        sparse = mean_steps(world, options, targets, 2, many_ends=many_ends)
+        np.testing.assert_allclose(sparse[known], dense[known], rtol=1e-8)
+
+
+def test_options_with_ends_everywhere() -> None:
+    # An eigenvector of a maze has a local maximum in every fifth state: far beyond the columns for ends.
+    world = fp.random_maze(30, 30, seed=2)
+    options = fp.discover(world, "eigen", n_options=6)
+    targets = np.arange(0, world.n_states, 60)
+    dense = fp.steps_between_states(world, options, targets=targets).per_goal
+    np.testing.assert_allclose(mean_steps(world, options, targets, 2), dense, rtol=1e-8)
+
+
+@given(weights=connected_weights(most=12, weighted=False), seed=st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_equal_on_random_graphs(weights: np.ndarray, seed: int) -> None:
+    world = fp.Domain.from_adjacency(weights)
+    for options in (None, fp.discover(world, "random", n_options=2, seed=seed)):
+        dense = fp.steps_between_states(world, options).per_goal
+        np.testing.assert_allclose(mean_steps(world, options, np.arange(world.n_states), 1), dense, rtol=1e-7)
+
+
+def test_a_long_path_and_a_large_circle_by_hand() -> None:
+    # On a path 0 … n − 1 the walk from s reaches 0 in s (2 (n − 1) − s) steps; on a circle k steps away, in k (n − k).
+    n = 7000
+    s = np.arange(n, dtype=np.float64)
+    path = fp.steps_between_states(fp.grid((n,)), targets=[0, n - 1])
+    assert path.matrix is None
+    np.testing.assert_allclose(path.per_goal, np.mean(s * (2 * (n - 1) - s)), rtol=1e-9)
+    around = np.arange(n)
+    circle = fp.Domain.from_transitions(np.r_[around, around], np.r_[(around + 1) % n, (around - 1) % n])
+    steps = fp.steps_between_states(circle, n_targets=3)
+    np.testing.assert_allclose(steps.per_goal, np.mean(s * (n - s)), rtol=1e-9)
+
+
+def test_a_windy_shaft_by_hand() -> None:
+    # Down a shaft: from row i to row i + 1 takes m_i = (1 + up m_{i − 1}) / down steps, from the top 1.
+    n, wind = 7000, 0.3
+    shaft = fp.Domain.from_map("\n".join("." * n), wind=wind)
+    one_down = np.ones(n - 1)
+    for row in range(1, n - 1):
+        one_down[row] = (1.0 + 0.5 * (1 - wind) * one_down[row - 1]) / (wind + 0.5 * (1 - wind))
+    from_row = np.append(np.cumsum(one_down[::-1])[::-1], 0.0)
+    steps = fp.steps_between_states(shaft, targets=[n - 1, 0])
+    np.testing.assert_allclose(steps.per_goal, [from_row.mean(), np.inf], rtol=1e-9)
+
+
+def exact_steps_against_an_option(length: int) -> Fraction:
+    """Mean steps to the end of a path whose one option leads back to its beginning, in whole fractions."""
+    # From s: with ½ a random move, with ½ back to 0 in s steps. h(s) = x_s + z_s h(0), eliminated from the beginning:
+    # each row gives h(s + 1) from h(s) and h(s − 1) as a + b h(0).
+    half = Fraction(1, 2)
+    values = [(Fraction(0), Fraction(1))]
+    for s in range(length - 1):
+        a, b = values[s]
+        cost = half + half * s
+        back = (Fraction(0), half)  # ½ h(0)
+        if s == 0:  # the option ends where it starts: h(0) = ½ (1 + h(1)) + ½ h(0)
+            values.append(((a - cost) * 2, (b - back[1]) * 2))
+        else:  # h(s) = cost + ½ h(0) + ¼ h(s − 1) + ¼ h(s + 1)
+            before = values[s - 1]
+            values.append(((a - cost) * 4 - before[0], (b - back[1]) * 4 - before[1]))
+    end = values[-1]
+    start = -end[0] / end[1]
+    return sum((a + b * start for a, b in values), Fraction(0)) / length
+
+
+@pytest.mark.parametrize("length", [5, 12, 20, 22])
+def test_far_is_exact_as_far_as_it_is_told(length: int) -> None:
+    world = fp.grid((length,))
+    options = fp.OptionSet(world, np.array([0]), "random")
+    steps = mean_steps(world, options, np.array([length - 1]), 1)
+    np.testing.assert_allclose(steps, float(exact_steps_against_an_option(length)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("length", [30, 60, 400])
+def test_too_far_to_tell_is_infinite(length: int) -> None:
+    world = fp.grid((length,))
+    options = fp.OptionSet(world, np.array([0]), "random")
+    assert float(exact_steps_against_an_option(length)) > 1e13
+    assert mean_steps(world, options, np.array([length - 1]), 1) == np.inf
+
+
+def test_equal_to_simulation_on_a_large_maze() -> None:
+    world = fp.random_maze(104, 104, seed=5)
+    assert world.n_states > 7_900
+    options = fp.discover(world, "random", n_options=3, seed=3)
+    # Options carry the agent to their goals: those, and what lies on the way, are reached in affordable time.
+    targets = np.r_[options.goals[0], options[0].route(int(options.goals[1]))[[-2, -10]]]
+    exact = fp.steps_between_states(world, options, targets=targets)
+    sampled = fp.sample_steps_between_states(world, options, targets=targets, runs=8, seed=1)
+    assert (np.abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all()
+    assert (sampled.standard_error < 0.02 * exact.per_goal).all()
+
+
+def test_sampled_targets_are_a_seeds_and_workers_do_not_matter() -> None:
+    world = fp.random_maze(100, 100, seed=1)
+    options = fp.discover(world, "cover", n_options=3)
+    one, two = (fp.steps_between_states(world, options, n_targets=70, seed=4, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.per_goal, two.per_goal)
+    assert one.sampled
+    assert one.matrix is None
+    assert np.unique(one.targets).size == 70
+    named = fp.steps_between_states(world, options, targets=one.targets[:5])
+    np.testing.assert_allclose(named.per_goal, one.per_goal[:5], rtol=1e-10)
+    assert not named.sampled
+    other = fp.steps_between_states(world, options, n_targets=70, seed=5)
+    assert not np.array_equal(one.targets, other.targets)
+    assert repr(fp.steps_between_states(world)).endswith(f"over 100 sampled of {world.n_states} targets)")
+
+
+def test_sampling_on_small_worlds() -> None:
+    world = fp.maze()
+    whole = fp.steps_between_states(world)
+    some = fp.steps_between_states(world, n_targets=20, seed=2)
+    np.testing.assert_allclose(some.matrix, whole.matrix[:, some.targets])
+    assert some.sampled
+    all_of_them = fp.steps_between_states(world, n_targets=5000)
+    assert not all_of_them.sampled
+    np.testing.assert_array_equal(all_of_them.per_goal, whole.per_goal)
+    for estimate, value in ((whole.mean_estimate, whole.mean), (whole.median_estimate, whole.median)):
+        assert estimate.low == estimate.value == estimate.high == pytest.approx(value)
+
+
+def test_intervals_cover_what_all_targets_give() -> None:
+    world = fp.random_maze(16, 24, seed=3)
+    whole = fp.steps_between_states(world)
+    means, medians = 0, 0
+    for seed in range(100):
+        targets = np.random.default_rng(seed).choice(world.n_states, 80, replace=False)
+        drawn = fp.StepsBetweenStates(None, targets, whole.per_goal[targets], world.n_states, True)
+        means += drawn.mean_estimate.low <= whole.mean <= drawn.mean_estimate.high
+        medians += drawn.median_estimate.low <= whole.median <= drawn.median_estimate.high
+    # 95 of 100, give or take four standard deviations of a count (2.2) and no more than all.
+    assert means >= 87
+    assert medians >= 87
+    one = fp.steps_between_states(world, n_targets=80, seed=0)
+    assert one.mean_estimate.low <= whole.mean <= one.mean_estimate.high
+    # Without the correction for drawing without replacement the intervals would be wider by 1 / √(1 − 80 / n).
+    as_if_infinite = fp.StepsBetweenStates(None, one.targets, one.per_goal, 10**9, True).mean_estimate
+    narrower = (one.mean_estimate.high - one.mean_estimate.low) / (as_if_infinite.high - as_if_infinite.low)
+    assert narrower == pytest.approx(np.sqrt(1 - 80 / world.n_states), rel=1e-6)
+
+
+def test_summaries_with_targets_out_of_reach() -> None:
+    steps = fp.StepsBetweenStates(None, np.arange(6), np.array([1.0, 2.0, 3.0, 4.0, np.inf, np.inf]), 1000, True)
+    assert (steps.median, steps.mean, steps.iqr) == (3.5, np.inf, np.inf)
+    assert steps.mean_estimate.high == np.inf
+    assert steps.median_estimate.value == 3.5
+    assert steps.median_estimate.low >= 1.0
+    assert steps.median_estimate.high == np.inf
+    assert "inf" in repr(steps)
+
+
+def test_workers_elsewhere_get_the_same_rows() -> None:
+    world = fp.maze()
+    options = fp.discover(world, "eigen", n_options=4)
+    targets = np.array([3, 50])
+    followed = sparse_steps._follow_all(world, options, targets, 2, 1)
+    ends = np.unique(np.concatenate([each.ends for each in followed.each]))
+    chain = sparse_steps._chain(world, options, followed, ends, targets)
+    copy = pickle.loads(pickle.dumps(chain))
+    for task in (sparse_steps._Chunk(False, slice(0, 2)), sparse_steps._Chunk(True, slice(0, 3))):
+        here, there = (sparse_steps._solve_rows(each, task) for each in (chain, copy))
+        for ours, theirs in zip(here, there, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_too_many_options_are_refused_before_any_work() -> None:
+    world = fp.random_maze(100, 100)
+    options = fp.OptionSet(world, np.arange(4000), "random")
+    with pytest.raises(InvalidInput, match=r"must fit in 4 GiB; got 4000 options × 4000 ends × 100 targets\. Ask for"):
+        fp.steps_between_states(world, options)
