@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+from uuid import uuid4
 
 from distributed import Client, LocalCluster
 from joblib import Parallel, delayed, parallel_config
@@ -17,7 +18,7 @@ class Dask:
     """A client of a Dask cluster; without an address, of one on this machine."""
 
     def __init__(self, address: str | None) -> None:
-        self._cluster = None if address else LocalCluster(threads_per_worker=1, dashboard_address=None)
+        self._cluster = None if address else LocalCluster(threads_per_worker=1, dashboard_address=":0")
         try:
             self._client = Client(address or self._cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -47,6 +48,11 @@ class Dask:
 class _Parcel:
     def __init__(self, content: Any) -> None:
         self.content = content
+        self._name = uuid4().hex
+
+    def __dask_tokenize__(self) -> str:
+        # Dask would otherwise pack the whole content twice, only to find a name for it.
+        return self._name
 
 
 def _unpacked(parcel: _Parcel, function: Callable[[Any, Any], Any], task: Any) -> Any:

@@ -18,17 +18,16 @@ only x E_k for those rows x: A is factored once, each row costs one solve, and e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 
 from farpoint.domain import Domain
+from farpoint.engines import each
 from farpoint.errors import InvalidInput
 from farpoint.measures.following import Following, factored
 from farpoint.measures.moves import primitive_moves
@@ -68,7 +67,7 @@ def mean_steps(
     if options is not None and options.climbs is None:
         _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
     followed = _follow_all(domain, options, targets, many_ends, n_jobs)
-    ends = np.unique(np.concatenate([each.ends for each in followed.each] or [np.empty(0, dtype=np.int64)]))
+    ends = np.unique(np.concatenate([one.ends for one in followed.each] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
     try:
         chain = _chain(domain, options, followed, ends, targets)
@@ -78,15 +77,10 @@ def mean_steps(
         *_chunks(domain, ends.size + 2, of_targets=False),
         *_chunks(domain, chain.own_rows.shape[0], of_targets=True),
     ]
-    parts = _map(_solve_rows, chain, rows, n_jobs)
+    parts = list(each(_solve_rows, chain, rows, n_jobs=n_jobs))
     whole = _joined([part for part, task in zip(parts, rows, strict=True) if not task.of_targets])
     own = _joined([part for part, task in zip(parts, rows, strict=True) if task.of_targets])
     return mean_steps_to(_crossings(chain, followed, ends, whole, own))
-
-
-def _map(task_of: Callable[[Any, Any], Any], shared: Any, tasks: Sequence[Any], n_jobs: int) -> list[Any]:
-    """Return the task function of ``shared`` and each task, in their order."""
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(task_of)(shared, task) for task in tasks))
 
 
 class _Follow(NamedTuple):
@@ -114,23 +108,23 @@ class _Followed(NamedTuple):
 def _follow_all(
     domain: Domain, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
 ) -> _Followed:
-    available, near_ends, each = np.zeros(domain.n_states, dtype=np.int64), None, []
+    available, near_ends, every = np.zeros(domain.n_states, dtype=np.int64), None, []
     if options is not None and len(options):
         tasks = [
             range(first, min(first + _OPTIONS_A_TASK, len(options)))
             for first in range(0, len(options), _OPTIONS_A_TASK)
         ]
-        for part in _map(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs):
-            each += part.each
+        for part in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs):
+            every += part.each
             available += part.available
             if part.near_ends is not None:
                 near_ends = part.near_ends if near_ends is None else csr_array(near_ends + part.near_ends)
-    return _Followed(each, available, near_ends)
+    return _Followed(every, available, near_ends)
 
 
 def _follow_some(shared: _Follow, numbers: range) -> _Followed:
     domain, targets = shared.options.domain, shared.targets
-    available, near_ends, each = np.zeros(domain.n_states, dtype=np.int64), None, []
+    available, near_ends, every = np.zeros(domain.n_states, dtype=np.int64), None, []
     for number in numbers:
         following = Following(shared.options[number])
         available += following.option.initiation
@@ -154,10 +148,10 @@ def _follow_some(shared: _Follow, numbers: range) -> _Followed:
             if not near:
                 chances[some] = visits[ends].T
         none = np.empty(0, dtype=np.int64)
-        each.append(
+        every.append(
             _FromTargets(none if near else ends, near, csr_array(matrix[targets]) if near else chances, steps, itself)
         )
-    return _Followed(each, available, near_ends)
+    return _Followed(every, available, near_ends)
 
 
 def _check_size(n_options: int, n_ends: int, n_targets: int) -> None:

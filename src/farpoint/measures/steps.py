@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
@@ -28,6 +27,7 @@ from scipy.sparse.linalg import splu
 from threadpoolctl import threadpool_limits
 
 from farpoint.domain import Domain
+from farpoint.engines import each
 from farpoint.errors import InvalidInput, NotConnected, check_integer, check_jobs
 from farpoint.measures.moves import move_matrix, primitive_moves
 from farpoint.measures.statistics import Estimate, mean_of_runs, median_of_runs
@@ -235,7 +235,7 @@ def steps_between_states(
     # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
     with threadpool_limits(1):
         if options is None or len(options) == 0:
-            times = _hitting_times(primitive.toarray(), chosen, n_jobs)
+            times = _Systems.without_options(primitive.toarray(), chosen).solve(n_jobs)
         else:
             times = _with_options(domain, options, primitive, chosen, n_jobs)
     return StepsBetweenStates(times, chosen, None, domain.n_states, sampled)
@@ -285,27 +285,43 @@ def _check_size(domain: Domain, n_options: int, n_targets: int) -> None:
         )
 
 
-def _hitting_times(moves: NDArray[np.float64], targets: NDArray[np.int64], n_jobs: int) -> NDArray[np.float64]:
-    """Return expected steps to each target of a chain of unit steps."""
-    ones = np.ones(len(moves))
-    return _columns(targets, n_jobs, lambda column: (np.eye(len(moves)) - moves, ones))
+@dataclass(frozen=True, eq=False)
+class _Systems:
+    """The systems of all targets: moves and costs of a decision, less what options do after passing the target."""
+
+    moves: NDArray[np.float64]
+    cost: NDArray[np.float64]
+    targets: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    passing: NDArray[np.float64]
+    ends_from_target: NDArray[np.float64]
+    steps_from_target: NDArray[np.float64]
+
+    @classmethod
+    def without_options(cls, moves: NDArray[np.float64], targets: NDArray[np.int64]) -> _Systems:
+        """Return the systems of a chain of unit steps."""
+        n_states = len(moves)
+        none = (
+            np.zeros((0, n_states, targets.size)),
+            np.zeros((0, targets.size, n_states)),
+            np.zeros((0, targets.size)),
+        )
+        return cls(moves, np.ones(n_states), targets, np.zeros(n_states), *none)
+
+    def solve(self, n_jobs: int) -> NDArray[np.float64]:
+        """Return the expected steps to each target, one a column."""
+        return np.column_stack(list(each(_solve_column, self, range(self.targets.size), n_jobs=n_jobs)))
 
 
-def _columns(
-    targets: NDArray[np.int64],
-    n_jobs: int,
-    system_of: Callable[[int], tuple[NDArray[np.float64], NDArray[np.float64]]],
-) -> NDArray[np.float64]:
-    """Return the solution for each target of the system without that target's row and column, one a column."""
-
-    def solve(column: int) -> NDArray[np.float64]:
-        system, right = system_of(column)
-        others = np.delete(np.arange(right.size), targets[column])
-        times = np.zeros(right.size)
-        times[others] = _solved(system[np.ix_(others, others)], right[others])
-        return times
-
-    return np.column_stack(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(solve)(k) for k in range(targets.size)))
+def _solve_column(systems: _Systems, column: int) -> NDArray[np.float64]:
+    """Return the solution for one target of its system without the target's row and column."""
+    caught = systems.weight[:, None] * systems.passing[:, :, column].T  # (n_states, n_options)
+    system = np.eye(systems.cost.size) - systems.moves + caught @ systems.ends_from_target[:, column]
+    right = systems.cost - caught @ systems.steps_from_target[:, column]
+    others = np.delete(np.arange(right.size), systems.targets[column])
+    times = np.zeros(right.size)
+    times[others] = _solved(system[np.ix_(others, others)], right[others])
+    return times
 
 
 def _solved(system: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -358,9 +374,4 @@ def _with_options(
     moves = moves.toarray() + weight[:, None] * end
     cost = primitive_share + weight * steps
 
-    def system_of(column: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        caught = weight[:, None] * passing[:, :, column].T  # (n_states, n_options)
-        system = np.eye(n_states) - moves + caught @ ends_from_target[:, column]
-        return system, cost - caught @ steps_from_target[:, column]
-
-    return _columns(targets, n_jobs, system_of)
+    return _Systems(moves, cost, targets, weight, passing, ends_from_target, steps_from_target).solve(n_jobs)

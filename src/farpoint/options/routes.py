@@ -44,7 +44,7 @@ def steps_near_routes(domain: Domain, start: int, goal: int) -> NDArray[np.float
     --------
     >>> import farpoint as fp
     >>> steps_near_routes(fp.grid((6,)), 1, 3)
-    array([inf,  2.,  1.,  0., inf, inf])
+    array([inf,  2.,  1.,  0.,  1., inf])
     """
     from farpoint.options.route_kernels import moves_near_routes
 

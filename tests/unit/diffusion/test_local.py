@@ -32,7 +32,11 @@ def powers(world: fp.Domain, t: int) -> NDArray[np.float64]:
 
 
 @given(
-    rows=st.integers(2, 25), cols=st.integers(2, 25), wall=st.floats(0, 0.5), seed=st.integers(0, 999), t=st.integers(1, 9)
+    rows=st.integers(2, 25),
+    cols=st.integers(2, 25),
+    wall=st.floats(0, 0.5),
+    seed=st.integers(0, 999),
+    t=st.integers(1, 9),
 )
 def test_maps_score_as_matrix_powers_do(rows: int, cols: int, wall: float, seed: int, t: int) -> None:
     world = fp.random_maze(rows, cols, wall=wall, seed=seed)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet
 import pytest
-from numpy.typing import NDArray
 
 import farpoint as fp
 from farpoint.diffusion import partition_scores
+from farpoint.diffusion.partitions import Edges, PartitionedWorld
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
 
 
@@ -37,9 +37,9 @@ def test_a_plateau_longer_than_the_halo_has_one_goal(tmp_path: Path) -> None:
     np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 2)).states))
 
 
-def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[tuple[NDArray[np.int64], ...]]:
+def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[Edges]:
     for first in range(0, n_states, piece):
-        source = np.repeat(np.arange(first, min(first + piece, n_states)), 2)
+        source = np.repeat(np.arange(first, min(first + piece, n_states), dtype=np.int64), 2)
         target = (source + np.tile([-1, 1], source.size // 2)) % n_states
         yield source, target, np.ones(source.size)
 
@@ -47,7 +47,7 @@ def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[tuple[NDArray[np.i
 @pytest.mark.parametrize("piece", [7, 100, 1000])
 def test_edges_may_come_piece_by_piece(piece: int, tmp_path: Path) -> None:
     edges = pieces_of_a_circle(500, piece)
-    world = fp.write_partitions(edges, tmp_path, states_a_partition=64)  # type: ignore[arg-type]
+    world = fp.write_partitions(edges, tmp_path, states_a_partition=64)
     assert (world.n_states, world.n_partitions, world.total, world.squares) == (500, 8, 1000.0, 2000.0)
     table = pyarrow.parquet.read_table(tmp_path / "edges" / "part-00007.parquet")
     assert table.column_names == ["source", "target", "weight"]
@@ -65,7 +65,7 @@ def test_partitions_that_are_there_are_not_computed_again(tmp_path: Path, monkey
     (folder / "part-00002.parquet").unlink()
     real, computed = partition_scores._score_partition, []
 
-    def counted(world: partition_scores.PartitionedWorld, task: tuple[int, str, int, float | None]) -> int:
+    def counted(world: PartitionedWorld, task: tuple[int, str, int, float | None]) -> int:
         computed.append(task[0])
         return real(world, task)
 

@@ -58,7 +58,7 @@ def dying_task(shared: str, task: int) -> tuple[int, int]:
 def dask_address() -> Iterator[str]:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
         yield cluster.scheduler_address
 
 
@@ -96,7 +96,7 @@ def test_a_killed_worker_loses_no_result(cluster: tuple[str, str], tmp_path: Pat
 
 
 def test_an_error_of_a_task_arrives(cluster: tuple[str, str]) -> None:
-    with pytest.raises(ValueError, match="task 0 fails"):
+    with pytest.raises(ValueError, match=r"task \d fails"):
         list(each(failing_task, None, range(3)))
 
 
@@ -154,7 +154,9 @@ def test_clusters_of_ones_own_are_ended() -> None:
     with fp.engine("dask"):
         assert fp.score(fp.random_maze(30, 30), 4, "local").size > 500
     left = {child.pid for child in psutil.Process().children(recursive=True)} - before
-    assert [" ".join(psutil.Process(pid).cmdline()) for pid in left if "tracker" not in str(psutil.Process(pid).cmdline())] == []
+    commands = [" ".join(psutil.Process(pid).cmdline()) for pid in left]
+    # Python's own tracker of shared resources stays until the interpreter ends.
+    assert [command for command in commands if "tracker" not in command] == []
 
 
 def test_what_is_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from scipy import linalg
 from scipy.sparse import diags_array
 
 import farpoint as fp
-from farpoint.diffusion.score import POLAR_LIMIT
+from farpoint.diffusion.choose import POLAR_LIMIT
 from farpoint.diffusion.spectrum import with_fixed_signs
 from farpoint.options import rivals
 
