@@ -16,7 +16,7 @@ lint: $(INSTALLED)
 	.venv/bin/mypy
 
 bench: $(INSTALLED)
-	.venv/bin/python -m benchmarks.score
+	.venv/bin/farpoint bench --out $(OUT)
 	.venv/bin/python -m benchmarks.learning
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
@@ -24,7 +24,7 @@ bench: $(INSTALLED)
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale]"
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale,bench]"
 	touch $@
 
 clean:

@@ -22,10 +22,10 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
-from benchmarks.score import PeakMemory
 from farpoint.diffusion.inverse import LaplacianInverse, NotAccurate
 from farpoint.diffusion.leading import with_every_copy
 from farpoint.diffusion.multigrid import MultigridSolver
+from farpoint.experiments.memory import PeakMemory
 
 Result = TypeVar("Result")
 

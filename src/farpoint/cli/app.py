@@ -169,3 +169,14 @@ def envs(
 
     with engines.engine(engine, address):
         run(only, quick, jobs, out)
+
+
+@app.command()
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="Small worlds only, for a first look.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the figure, the tables (Markdown) and the CSV.")] = Path("out"),
+) -> None:
+    """Measure time and memory of the score against other programs, as ratios within one run."""
+    from farpoint.cli.bench import run
+
+    run(quick, out)
