@@ -1,0 +1,61 @@
+"""What a partition costs, and the arithmetic from there to a billion states: ``python -m benchmarks.partitions``."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import farpoint as fp
+from farpoint.diffusion.partition_scores import _score_partition, _with_halo
+from farpoint.experiments.memory import PeakMemory
+
+SIDE = 2000
+STATES_A_PARTITION = 500_000
+BILLION = 1_000_000_000
+CORES = 64
+
+
+def main() -> None:
+    world = fp.random_maze(SIDE, SIDE)
+    a_row = world.n_states / SIDE
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        began = time.perf_counter()
+        written = fp.write_partitions(world, folder, states_a_partition=STATES_A_PARTITION)
+        writing = time.perf_counter() - began
+        size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
+        print(
+            f"{world.n_states:,} states in {written.n_partitions} partitions: {size / world.n_states:.1f} bytes a state, "
+            f"written in {writing:.1f} s"
+        )
+        for t in (4, 13):
+            # One of the middle, which has neighbours on both sides.
+            states, *_ = _with_halo(written, 2, t)
+            halo = states.size - STATES_A_PARTITION
+            _score_partition(written, (2, "warm", 1, None))
+            with PeakMemory() as memory:
+                began = time.perf_counter()
+                _score_partition(written, (2, f"scores-t{t}", t, None))
+                seconds = time.perf_counter() - began
+            print(
+                f"t = {t}: halo {halo:,} states ({100 * halo / STATES_A_PARTITION:.1f} %, "
+                f"2 t rows of {a_row:.0f} are {2 * t * a_row:,.0f}), {seconds:.1f} s on one core, "
+                f"{memory.extra / STATES_A_PARTITION:.0f} bytes a state of the partition"
+            )
+            side = (BILLION * SIDE**2 / world.n_states) ** 0.5
+            for n_partitions in (250,):
+                own = BILLION / n_partitions
+                rows = 2 * t * BILLION / side
+                work = seconds / (STATES_A_PARTITION + halo) * (own + rows) * n_partitions
+                print(
+                    f"  a billion states ({side:,.0f} × {side:,.0f} cells) in {n_partitions} partitions of {own:,.0f}: "
+                    f"{BILLION * size / world.n_states / 1e9:.0f} GB of edges, halo {rows:,.0f} states "
+                    f"({100 * rows / own:.1f} %), {memory.extra / STATES_A_PARTITION * own / 1e9:.1f} GB a worker, "
+                    f"{work / 3600:.1f} core hours, {work / 60 / CORES:.0f} min on {CORES} cores, "
+                    f"{8 * BILLION / 1e9:.0f} GB of scores"
+                )
+
+
+if __name__ == "__main__":
+    main()
