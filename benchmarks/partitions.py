@@ -26,8 +26,8 @@ def main() -> None:
         writing = time.perf_counter() - began
         size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
         print(
-            f"{world.n_states:,} states in {written.n_partitions} partitions: {size / world.n_states:.1f} bytes a state, "
-            f"written in {writing:.1f} s"
+            f"{world.n_states:,} states in {written.n_partitions} partitions: {size / world.n_states:.1f} "
+            f"bytes a state, written in {writing:.1f} s"
         )
         for t in (4, 13):
             # One of the middle, which has neighbours on both sides.
