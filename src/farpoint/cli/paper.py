@@ -58,4 +58,5 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
 def progress_bar() -> Progress:
     """Return a bar on standard error."""
     columns = (TextColumn("{task.description:42}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

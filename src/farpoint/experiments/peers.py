@@ -63,19 +63,21 @@ def sparse_powers(world: Domain, t: int) -> NDArray[np.float64]:
 
 
 def pygsp_heat(world: Domain, t: int) -> NDArray[np.float64]:
-    """Return the squared norms of PyGSP's heat kernels e^{−tν/2} around each state: near f_t, not equal to it."""
+    """Return ‖D^½ (e^{−tN/2} − ψ₁ψ₁ᵀ) D^-½ e_s‖² from PyGSP's heat filter: (1 − ν/2)ᵗ is near e^{−tν/2}, not equal."""
     from pygsp import filters, graphs
 
     graph = graphs.Graph(csr_matrix(world.adjacency.copy()), lap_type="normalized")
     graph.estimate_lmax()
     heat = filters.Heat(graph, scale=t / 2.0 * graph.lmax)
+    root = np.sqrt(np.asarray(world.adjacency.sum(axis=1)))
+    pi = stationary(world)[:, None]
     squares = np.empty(world.n_states)
     for first in range(0, world.n_states, _COLUMNS_AT_ONCE):
         last = min(first + _COLUMNS_AT_ONCE, world.n_states)
         deltas = np.zeros((world.n_states, last - first))
         deltas[np.arange(first, last), np.arange(last - first)] = 1.0
         kernels = np.asarray(heat.filter(deltas, method="chebyshev")).reshape(world.n_states, -1)
-        squares[first:last] = (kernels**2).sum(axis=0)
+        squares[first:last] = ((root[:, None] * kernels / root[first:last] - pi) ** 2).sum(axis=0)
     return squares
 
 

@@ -190,3 +190,57 @@ def test_a_world_without_a_way_back_still_gets_what_it_has(tmp_path: Path) -> No
     run = farpoint("discover", "-", "--wind", "1", "--out", str(tmp_path), text=".\n.\n.")
     assert run.returncode == 0, run.stderr
     assert "options.npz" in {file.name for file in tmp_path.iterdir()}
+
+
+def test_worlds_in_a_size_and_a_tolerance() -> None:
+    run = farpoint("discover", "random_maze:60x80", "--t", "40", "--tolerance", "0.001")
+    assert run.returncode == 0, run.stderr
+    world = fp.random_maze(60, 80)
+    row = run.stdout.splitlines()[1].split()
+    goals = fp.find_goals(world, fp.score(world, 40, tolerance=1e-3))
+    assert row[1:6] == [f"{world.n_states:,}", "diffusion", "40", "local", str(len(goals))]
+    assert farpoint("discover", "open_room:4x6").stdout.splitlines()[1].split()[1] == "24"
+    wrong = farpoint("discover", "random_maze:60")
+    assert wrong.returncode == 2
+    assert "world must give its size as ROWSxCOLS; got 'random_maze:60'" in wrong.stderr
+
+
+def test_blocks_of_a_large_world_are_kept_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from farpoint.cli import discover as command
+    from farpoint.diffusion import lattice, local
+
+    monkeypatch.setattr(command, "_KEPT_STATES", 100)
+    monkeypatch.setattr(lattice, "_CELLS_A_BLOCK", 200)
+    real, computed = lattice.lattice_block, []
+
+    def stops(shared: lattice.Lattice, block: tuple[int, int]) -> object:
+        if len(computed) == 3:
+            raise KeyboardInterrupt
+        computed.append(block)
+        return real(shared, block)
+
+    asked = command.DiscoverOptions(
+        world="open_room:30x30", t=4, n_options=None, method="diffusion", solver="auto", form="auto",
+        min_prominence=0.0, wind=0.0, seed=0, largest_component=False, tolerance=None, out=tmp_path, formats="png",
+    )  # fmt: skip
+    # On one core, so that it is known how far the work got.
+    monkeypatch.setattr(
+        local, "each", lambda function, shared, tasks, n_jobs: (function(shared, task) for task in tasks)
+    )
+    monkeypatch.setattr(local, "lattice_block", stops)
+    with pytest.raises(KeyboardInterrupt):
+        command.run(asked)
+    (kept,) = tmp_path.iterdir()
+    assert kept.name.startswith(".blocks-t4")
+    assert len(list(kept.glob("block-*"))) == 3
+
+    def goes_on(shared: lattice.Lattice, block: tuple[int, int]) -> object:
+        computed.append(block)
+        return real(shared, block)
+
+    monkeypatch.setattr(local, "lattice_block", goes_on)
+    command.run(asked)
+    assert len(computed) >= len(set(computed)) == 5
+    assert computed[:5] == sorted(set(computed))
+    assert not kept.exists()
+    assert fp.load_options(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
