@@ -40,7 +40,7 @@ def floor_seconds_a_sum() -> float:
         began = time.perf_counter()
         five_point(now, then, spread, 64, repeats)
         times.append(time.perf_counter() - began)
-    return min(times) / repeats / (now.size - 128)
+    return float(min(times) / repeats / (now.size - 128))
 
 
 def main() -> None:

@@ -211,7 +211,8 @@ def test_blocks_of_a_large_world_are_kept_until_it_is_whole(tmp_path: Path, monk
 
     monkeypatch.setattr(command, "_KEPT_STATES", 100)
     monkeypatch.setattr(lattice, "_CELLS_A_BLOCK", 200)
-    real, computed = lattice.lattice_block, []
+    real = lattice.lattice_block
+    computed: list[tuple[int, int]] = []
 
     def stops(shared: lattice.Lattice, block: tuple[int, int]) -> object:
         if len(computed) == 3:
