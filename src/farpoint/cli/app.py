@@ -172,6 +172,24 @@ def envs(
 
 
 @app.command()
+def large(
+    only: Annotated[
+        str | None, typer.Option(help="Only these, comma-separated: extension, eigenfunctions, coverage.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Far less work, for a first look.")] = False,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core.")] = -1,
+    out: Annotated[Path, typer.Option(help="Folder for the page, CSV and results.")] = Path("out"),
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """Scores, goals and options from samples of large and continuous worlds. Continues where it was stopped."""
+    from farpoint.cli.large import run
+
+    with engines.engine(engine, address):
+        run(only, quick, jobs, out)
+
+
+@app.command()
 def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small worlds only, for a first look.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the figure, the tables (Markdown) and the CSV.")] = Path("out"),

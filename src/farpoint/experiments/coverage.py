@@ -1,0 +1,96 @@
+"""How much of a continuous maze an agent sees that acts at random, with and without options to goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.domain import Domain
+from farpoint.options import discover
+
+# Walls are a cell thick, so that samples on two sides of one are not near.
+MAZE = """
+#######################
+#S....#.......#.......#
+#.....#.......#.......#
+#.....#.......#.......#
+#.............#.......#
+#.....#.......#.......#
+####.####.#######.#####
+#.....#.......#.......#
+#.....#.......#.......#
+#.............#.......#
+#.....#...............#
+#.....#.......#.......#
+###.######.########.###
+#.....#.......#.......#
+#.....#.......#.......#
+#.....#...............#
+#.............#.......#
+#.....#.......#.......#
+#######################
+"""
+LOG_STEPS = 300_000
+EPISODE = 3_000
+N_SAMPLES = 500
+N_OPTIONS = 12
+RADIUS = 0.7
+LONGEST_OPTION = 300
+METHODS = ("diffusion", "eigen", "random", "none")
+
+
+def make_maze() -> Any:
+    """Return the environment."""
+    from farpoint.domain.continuous import ContinuousMaze
+
+    return ContinuousMaze(MAZE, max_steps=10**9)
+
+
+def sampled_world(env: Any, seed: int) -> Domain:
+    """Return the graph of a log of random steps: nothing else is known of the maze."""
+    before, after = env.random_walk(LOG_STEPS, seed=seed, episode_length=EPISODE)
+    return Domain.from_samples(before, after, n_states=N_SAMPLES, neighbours="temporal", seed=seed)
+
+
+def goals_of(world: Domain, method: str, seed: int) -> NDArray[np.int64]:
+    """Return the states that a method's options lead to, as many of each; of eigenoptions the tops of ±ψ₂, ±ψ₃, …."""
+    if method == "eigen":
+        # Several vectors may have one top: take more of them until there are enough.
+        tops = discover(world, "eigen", n_options=4 * N_OPTIONS, include_first=False).goals
+        return np.asarray(list(dict.fromkeys(tops.tolist()))[:N_OPTIONS])
+    return np.array(discover(world, method, n_options=N_OPTIONS, seed=seed).goals)
+
+
+def cells_seen(
+    env: Any, options: Sequence[Any], steps: int, seed: int, checkpoints: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return the share of the maze's cells that an agent has been in at each checkpoint.
+
+    At each decision it takes, with probability ½ each, a random action or a random option of those that can start,
+    which it follows to its end: the agent of the paper's Table 1.
+    """
+    rng = np.random.default_rng(seed)
+    observation, _ = env.reset(seed=seed)
+    floor = env.floor
+    seen = np.zeros(floor.shape, dtype=bool)
+    share = np.zeros(checkpoints.size)
+    following, left = None, 0
+    for step in range(1, steps + 1):
+        action = following.act(observation) if following is not None and left > 0 else None
+        while action is None:
+            following = None
+            able = [option for option in options if option.initiation(observation)] if rng.random() < 0.5 else []
+            if not able:
+                action = int(rng.integers(env.action_space.n))
+            else:
+                following, left = able[rng.integers(len(able))], LONGEST_OPTION
+                action = following.act(observation)
+        left -= 1
+        observation = env.step(action)[0]
+        x, y = env.locate(observation)
+        seen[int(y), int(x)] = True
+        share[checkpoints == step] = seen[floor].mean()
+    return share

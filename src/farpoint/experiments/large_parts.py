@@ -1,0 +1,125 @@
+"""The pieces of work of ``farpoint large``: scores from a part of the states, learned eigenfunctions, coverage."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra
+
+from farpoint.diffusion import extend, find_goals, score
+from farpoint.domain import Domain, random_maze, world
+from farpoint.engines import each
+from farpoint.experiments import coverage
+from farpoint.experiments.parts import KINDS, Arrays
+
+NEAR_MOVES = 2
+
+
+@lru_cache(maxsize=8)
+def large_world(name: str) -> Domain:
+    """Return a world of the catalogue, or the maze of ten thousand states."""
+    return random_maze(116, 116) if name == "large_maze" else world(name)
+
+
+def goals_found(domain: Domain, true: NDArray[Any], found: NDArray[Any]) -> float:
+    """Return the share of the true scores' goals that have one of the found scores' goals within two moves."""
+    theirs, mine = find_goals(domain, true).states, find_goals(domain, found).states
+    moves = dijkstra(domain.adjacency, indices=mine, unweighted=True, limit=NEAR_MOVES, min_only=True)
+    return float(np.isfinite(moves[theirs]).mean())
+
+
+def _extension(n_jobs: int, world: str, t: int, share: float, method: str, draws: int) -> Arrays:
+    domain = large_world(world)
+    true = np.asarray(score(domain, t))
+    correlations, found = [], []
+    for draw in range(draws):
+        count = max(2, round(share * domain.n_states))
+        sample = np.sort(np.random.default_rng(draw).choice(domain.n_states, size=count, replace=False))
+        values = np.asarray(extend(domain, sample, t, method=method, n_jobs=n_jobs))
+        correlations.append(np.corrcoef(values, true)[0, 1])
+        found.append(goals_found(domain, true, values))
+    return {"correlation": np.array(correlations), "found": np.array(found)}
+
+
+def _neural(n_jobs: int, world: str, share: float, times: tuple[int, ...], steps: int, seed: int) -> Arrays:
+    """Learn from the moves that begin in a part of the states; score all of them by what was learned."""
+    from farpoint.deep.eigenfunctions import learn_eigenfunctions
+
+    domain = large_world(world)
+    seen = np.asarray(domain.positions, dtype=np.float64)
+    chosen = np.random.default_rng(seed).random(domain.n_states) < share
+    moves = domain.adjacency.tocoo()
+    kept = chosen[moves.row]
+    functions = learn_eigenfunctions(seen[moves.row[kept]], seen[moves.col[kept]], steps=steps, seed=seed)
+    correlations, found = [], []
+    for t in times:
+        true, values = np.asarray(score(domain, t)), functions.score(seen, t)
+        correlations.append(np.corrcoef(values, true)[0, 1])
+        found.append(goals_found(domain, true, values))
+    return {"times": np.array(times), "correlation": np.array(correlations), "found": np.array(found)}
+
+
+def _cosines(n_jobs: int, world: str, objective: str, steps: int, seed: int) -> Arrays:
+    from farpoint.deep.eigenfunctions import learn_eigenfunctions
+    from farpoint.deep.similarity import cosine_similarities
+
+    domain = large_world(world)
+    functions = learn_eigenfunctions(domain, objective=objective, steps=steps, seed=seed)
+    return {"cosines": np.asarray(cosine_similarities(functions, domain))}
+
+
+def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, training: int) -> Arrays:
+    env = coverage.make_maze()
+    domain = coverage.sampled_world(env, seed=0)
+    checkpoints = np.unique(np.geomspace(10, steps, 40).astype(np.int64))
+    goals = {
+        name: domain.observations[coverage.goals_of(domain, name, seed=0)]  # type: ignore[index]
+        for name in coverage.METHODS
+        if name != "none"
+    }
+    options: Any = []
+    if method != "none" and policy == "graph":
+        from farpoint.deep.graph_options import GraphOptions, direction_controller
+
+        controller = direction_controller(env.displacements)
+        options = GraphOptions(
+            domain, domain.observations, coverage.goals_of(domain, method, seed=0), controller, radius=coverage.RADIUS
+        )
+    elif method != "none":
+        options = _learned(goals[method], np.concatenate(list(goals.values())), training)
+    shares = list(each(_one_agent, (options, steps, checkpoints), range(seeds), n_jobs=n_jobs))
+    arrays: Arrays = {"checkpoints": checkpoints, "shares": np.array(shares), "n_options": np.array(len(options))}
+    if method != "none":
+        arrays["goals"] = goals[method]
+    return arrays
+
+
+def _one_agent(shared: tuple[Any, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
+    options, steps, checkpoints = shared
+    return coverage.cells_seen(coverage.make_maze(), options, steps, seed, checkpoints)
+
+
+@lru_cache(maxsize=2)
+def _trained(goals: bytes, n_goals: int, steps: int) -> Any:
+    from farpoint.deep.policies import learn_option_policies
+
+    wanted = np.frombuffer(goals).reshape(n_goals, -1)
+    return learn_option_policies(
+        coverage.make_maze(), wanted, radius=coverage.RADIUS, steps=steps, min_success=0.0, max_length=150, seed=0
+    )
+
+
+def _learned(goals: NDArray[np.float64], every: NDArray[np.float64], steps: int) -> list[Any]:
+    """Return the options to some goals, of one network that was trained on those of all methods."""
+    trained = _trained(np.ascontiguousarray(every, dtype=np.float64).tobytes(), len(every), steps)
+    numbers = [int(np.linalg.norm(every - goal, axis=1).argmin()) for goal in goals]
+    # As anywhere: what fails more often than not is no option.
+    return [trained[number] for number in dict.fromkeys(numbers) if trained.success[number] >= 0.5]
+
+
+KINDS.update({"extension": _extension, "neural": _neural, "cosines": _cosines, "coverage": _coverage})
+
+__all__ = ["goals_found", "large_world"]
