@@ -86,7 +86,7 @@ def run(asked: DiscoverOptions) -> None:
             )
             seconds = time.perf_counter() - began
         if blocks is not None:
-            shutil.rmtree(blocks)
+            shutil.rmtree(blocks, ignore_errors=True)
         skipped: dict[str, str] = {}
         if folder is not None:
             with console.status("drawing …"):

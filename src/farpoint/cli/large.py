@@ -13,7 +13,7 @@ from rich.text import Text
 from farpoint.cli.output import results_folder
 from farpoint.cli.paper import progress_bar
 from farpoint.errors import MissingExtra, check_jobs
-from farpoint.experiments.large import choose_large, coverage_rows, cosine_rows, extension_rows
+from farpoint.experiments.large import choose_large, cosine_rows, coverage_rows, extension_rows
 from farpoint.experiments.paper import FULL, QUICK
 from farpoint.experiments.runner import run as run_experiments
 from farpoint.experiments.store import Store, code_version

@@ -38,7 +38,7 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
 
 def _read_size(word: str, size: str) -> tuple[int, int]:
     rows, _, cols = size.partition("x")
-    if not (rows.isdigit() and cols.isdigit()):
+    if not (rows.isdecimal() and cols.isdecimal()):
         raise InvalidInput(f"world must give its size as ROWSxCOLS; got {word!r}. For example random_maze:100x200.")
     return int(rows), int(cols)
 

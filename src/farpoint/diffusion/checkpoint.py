@@ -47,7 +47,9 @@ class Checkpoint:
         try:
             path.mkdir(parents=True, exist_ok=True)
             if not (path / _ABOUT).exists():
-                (path / _ABOUT).write_text(json.dumps(about))
+                begun = path / f"{_ABOUT}.unfinished"
+                begun.write_text(json.dumps(about))
+                os.replace(begun, path / _ABOUT)
             there = json.loads((path / _ABOUT).read_text())
         except (OSError, ValueError) as error:
             raise OutputError(f"checkpoint must be a folder that can be written; got {path} ({error}).") from error

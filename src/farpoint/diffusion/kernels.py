@@ -120,8 +120,11 @@ def probe_walks(
     probes: NDArray[np.float64],
     t: int,
 ) -> NDArray[np.float64]:
-    """Return (Wᵀ)ᵗ of the probes, one a column: their mean where a walk of t steps from each state ends."""
-    now = probes.copy()
+    """Return (Wᵀ)ᵗ of the probes, one a column: their mean where a walk of t steps from each state ends.
+
+    The probes are overwritten.
+    """
+    now = probes
     then = np.empty_like(now)
     n_probes = now.shape[1]
     for _ in range(t):

@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.diffusion.bounds import loss_bound, rounding_bound
 from farpoint.domain import Domain
 
 # Cells that one task covers: large enough that its margins are small beside it, small enough to be lost.
@@ -137,20 +138,14 @@ def _follow(
     )  # fmt: skip
     scores, bounds = np.zeros((n_tiles, width)), np.zeros((n_tiles, width))
     scores[tiles] = found
+    if lattice.tolerance is not None:
+        squares = lattice.squares / lattice.total**2
+        bounds[tiles] = rounding_bound(found, lattice.t, 4, 2 * farthest**2 + 2 * farthest + 1, squares)
     if not everything:
-        bounds[tiles] = loss_bound(lost + _ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
+        bounds[tiles] += loss_bound(lost + _ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
     return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
 
 
 def _tile_width(radius: int) -> int:
     fits = _BUFFER_BYTES // (3 * 8 * (2 * radius**2 + 2 * radius + 1))
     return int(np.clip(fits // _NARROWEST * _NARROWEST, _NARROWEST, _WIDEST))
-
-
-def loss_bound(lost: NDArray[np.float64], peak: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a bound on the error of ‖p − π‖² when mass ``lost`` of p was dropped on the way.
-
-    p = p̂ + r with r ≥ 0 and ‖r‖₁ = lost, because a step keeps the mass that it is given. So
-    |‖p − π‖² − ‖p̂ − π‖²| = |2 ⟨p̂ − π, r⟩ + ‖r‖²| ≤ 2 max|p̂ − π| · lost + lost².
-    """
-    return np.asarray(2.0 * peak * lost + lost**2)

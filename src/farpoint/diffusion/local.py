@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from farpoint.diffusion.bounds import loss_bound, rounding_bound
 from farpoint.diffusion.checkpoint import Checkpoint
-from farpoint.diffusion.lattice import lattice_block, lattice_blocks, lattice_of, loss_bound
+from farpoint.diffusion.lattice import lattice_block, lattice_blocks, lattice_of
 from farpoint.diffusion.walk import leaving_weight, stationary
 from farpoint.domain import Domain
-from farpoint.engines import each
+from farpoint.engines import each_as_done
 
 Found = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 Progress = Callable[[int, int], None]
@@ -91,13 +92,14 @@ def _in_blocks(
 ) -> Found:
     kept = Checkpoint.open(checkpoint, domain, shared.t, shared.tolerance, blocks)
     missing = [number for number in range(len(blocks)) if number not in kept]
-    results = each(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
+    results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
     found: list[Found | None] = [None] * len(blocks)
-    for done, (number, result) in enumerate(zip(missing, results, strict=True)):
+    for done, (place, result) in enumerate(results, start=1):
+        number = missing[place]
         if not kept.save(number, *result):
             found[number] = result
         if progress is not None:
-            progress(len(blocks) - len(missing) + done + 1, len(blocks))
+            progress(len(blocks) - len(missing) + done, len(blocks))
     every = [kept.load(number) if part is None else part for number, part in enumerate(found)]
     bounds = [bound for _, bound in every if bound is not None]
     return np.concatenate([scores for scores, _ in every]), np.concatenate(bounds) if bounds else None
@@ -141,14 +143,16 @@ def scores_at(table: WalkTable, states: NDArray[np.int64]) -> Found:
             table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave,
             table.pi, table.pi_squared, sources, table.t, cutoff, found, lost, peaks,
         )  # fmt: skip
-        return found, loss_bound(lost, np.maximum(peaks, table.pi.max()))
+        bounds = loss_bound(lost, np.maximum(peaks, table.pi.max()))
+        return found, bounds + rounding_bound(found, table.t, degree, table.pi.size, table.pi_squared)
 
+    degree = int(np.diff(table.matrix.indptr).max())
     if table.tolerance is None:
         return follow(states, 0.0)[0], None
     cutoff = table.tolerance / (4.0 * _LOSS_A_STEP * table.t)
     scores, bounds = follow(states, cutoff)
-    # A cutoff of 0 in the end: nothing is lost, so this ends.
-    while (poor := np.flatnonzero(bounds > table.tolerance * scores)).size:
+    # A cutoff of 0 in the end: then nothing is lost, and what is left of the bound is rounding.
+    while cutoff > 0.0 and (poor := np.flatnonzero(bounds > table.tolerance * scores)).size:
         cutoff = cutoff / _FINER if cutoff > 1e-30 else 0.0
         scores[poor], bounds[poor] = follow(states[poor], cutoff)
     return scores, bounds

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
+from farpoint.diffusion.bounds import check_tolerance
 from farpoint.diffusion.goals import SAME_SCORE
 from farpoint.diffusion.local import Progress, WalkTable, scores_at
 from farpoint.diffusion.partitions import PartitionedWorld, open_partitions, parquet, part_path, write_table
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer
-
-_FIRST_HALO = 4
 
 
 def score_partitions(
@@ -43,7 +43,7 @@ def score_partitions(
     True
     """
     world = open_partitions(folder)
-    t = check_integer("t", t, 1)
+    t, tolerance = check_integer("t", t, 1), check_tolerance(tolerance)
     name = f"scores-t{t}" if tolerance is None else f"scores-t{t}-{tolerance:g}"
     missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
     tasks = [(k, name, t, tolerance) for k in missing]
@@ -114,8 +114,10 @@ def read_scores(folder: str | Path) -> NDArray[np.float64]:
 
 def goals_of_partitions(
     folder: str | Path, scores: str | Path, *, tolerance: float = SAME_SCORE, n_jobs: int = -1
-) -> Iterator[NDArray[np.int64]]:
-    """Yield the local maxima of the written scores, partition by partition, by the rule of `find_goals`.
+) -> NDArray[np.int64]:
+    """Return the local maxima of the written scores, ascending, by the rule of `find_goals`.
+
+    Each partition is looked at with the states next to it; plateaus that cross a border are joined afterwards.
 
     Examples
     --------
@@ -123,34 +125,77 @@ def goals_of_partitions(
     >>> world = fp.ring()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = fp.write_partitions(world, folder, states_a_partition=64)
-    ...     goals = np.concatenate(list(fp.goals_of_partitions(folder, fp.score_partitions(folder, t=4))))
+    ...     goals = fp.goals_of_partitions(folder, fp.score_partitions(folder, t=4))
     >>> bool((goals == np.sort(fp.find_goals(world, fp.score(world, t=4)).states)).all())
     True
     """
     world = open_partitions(folder)
-    tasks = [(k, Path(scores).name, tolerance) for k in range(world.n_partitions)]
-    return each(_goals_of_partition, world, tasks, n_jobs=n_jobs)
+    name = Path(scores).name
+    missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
+    if missing:
+        raise InvalidInput(f"scores must be whole; got {scores} without partition {missing[0]}. Run score_partitions.")
+    tasks = [(k, name, tolerance) for k in range(world.n_partitions)]
+    decided: list[NDArray[np.int64]] = []
+    borders: list[Border] = []
+    for goals, border in each(_goals_of_partition, world, tasks, n_jobs=n_jobs):
+        decided.append(goals)
+        borders.append(border)
+    return np.sort(np.concatenate([*decided, _joined(borders)]))
 
 
-def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> NDArray[np.int64]:
+class Border(NamedTuple):
+    """The plateaus that go on beyond a partition: the first state of each, whether it has no higher neighbour so far,
+    and the pairs of equal states that join it to the next partition, each with its first state: (first, here, there).
+    """
+
+    firsts: NDArray[np.int64]
+    is_peak: NDArray[np.bool_]
+    links: NDArray[np.int64]
+
+
+def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
+    """Return the goals whose plateaus lie within a partition, and the plateaus that go on beyond it."""
     from farpoint.diffusion.goals_kernels import peaks, plateaus
 
     partition, name, tolerance = task
-    first, last = world.bounds[partition], world.bounds[partition + 1]
-    halo = _FIRST_HALO
-    while True:
-        states, distance, matrix, _ = _with_halo(world, partition, halo)
-        values = _scores_of(world, name, states)
-        plateau = plateaus(matrix.indptr, matrix.indices, values, tolerance)
-        outermost = distance == halo
-        own = (states >= first) & (states < last)
-        # A plateau that begins here and reaches the end of what was read may go on: read more.
-        cut = np.intersect1d(plateau[own], plateau[outermost])
-        if cut.size == 0:
-            break
-        halo *= 2
-    found = np.flatnonzero(peaks(matrix.indptr, matrix.indices, values, plateau))
-    return states[found[own[found]]]
+    begin, end = world.bounds[partition], world.bounds[partition + 1]
+    states, _, matrix, _ = _with_halo(world, partition, 1)
+    values = _scores_of(world, name, states)
+    own = (states >= begin) & (states < end)
+    edges = matrix.tocoo()
+    # Plateaus of this partition alone: a state of the next one may join two of them, which is found out afterwards.
+    inner = own[edges.row] & own[edges.col]
+    alone = csr_array((edges.data[inner], (edges.row[inner], edges.col[inner])), shape=matrix.shape)
+    plateau = plateaus(alone.indptr, alone.indices, values, tolerance)
+    is_peak = peaks(alone.indptr, alone.indices, values, plateau)
+    crossing = own[edges.row] & ~own[edges.col]
+    here, there = edges.row[crossing], edges.col[crossing]
+    largest = np.maximum(np.abs(values[here]), np.abs(values[there]))
+    equal = np.abs(values[here] - values[there]) <= tolerance * largest
+    is_peak[plateau[here[~equal & (values[there] > values[here])]]] = False
+    here, there = here[equal], there[equal]
+    firsts = np.unique(plateau[here])
+    within = is_peak & own
+    within[firsts] = False
+    links = np.stack([states[plateau[here]], states[here], states[there]], axis=1)
+    return states[within], Border(states[firsts], is_peak[firsts], links)
+
+
+def _joined(borders: list[Border]) -> NDArray[np.int64]:
+    """Return the first states of the plateaus over several partitions that have no higher neighbour in any of them."""
+    firsts, is_peak, links = (np.concatenate(part) for part in zip(*borders, strict=True))
+    # Every link is seen from both sides, so the state at its far end is the near end of another.
+    first_of = dict(zip(links[:, 1].tolist(), links[:, 0].tolist(), strict=True))
+    far = np.array([first_of[state] for state in links[:, 2].tolist()], dtype=np.int64)
+    order = np.argsort(firsts)
+    ends = (order[np.searchsorted(firsts, side, sorter=order)] for side in (links[:, 0], far))
+    graph = csr_array((np.ones(far.size), tuple(ends)), shape=(firsts.size, firsts.size))
+    n_parts, part = connected_components(graph, directed=False)
+    whole = np.ones(n_parts, dtype=bool)
+    np.logical_and.at(whole, part, is_peak)
+    smallest = np.full(n_parts, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, part, firsts)
+    return np.asarray(smallest[whole])
 
 
 def _scores_of(world: PartitionedWorld, name: str, states: NDArray[np.int64]) -> NDArray[np.float64]:

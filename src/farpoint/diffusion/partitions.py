@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +70,6 @@ def part_path(folder: str | Path, kind: str, partition: int) -> Path:
     return Path(folder) / kind / f"part-{partition:05d}.parquet"
 
 
-# A halo that reaches into a neighbour asks for a few ranges of the same file; beyond that nothing is kept.
-@lru_cache(maxsize=4)
 def _read_edges(folder: str, partition: int, first: int, last: int) -> Edges:
     within = [("source", ">=", first), ("source", "<=", last)]
     table = parquet().read_table(part_path(folder, "edges", partition), filters=within)
@@ -128,17 +125,25 @@ def write_partitions(
         pieces: Iterable[Edges] = _pieces(world, size)
     else:
         pieces = world
-    bounds, total, squares = [0], 0.0, 0.0
+    bounds, total, squares, farthest = [0], 0.0, 0.0, -1
     for source, target, weight in _regrouped(pieces, size):
-        write_table(part_path(path, "edges", len(bounds) - 1), {"source": source, "target": target, "weight": weight})
         degrees = np.bincount(source - bounds[-1], weights=weight)
-        if (degrees <= 0).any():
-            state = bounds[-1] + int((degrees <= 0).argmax())
-            raise InvalidInput(f"every state must have an edge of positive weight; got none from state {state}.")
+        if not (np.isfinite(weight).all() and (weight > 0).all() and (degrees > 0).all()):
+            state = bounds[-1] + int((~(degrees > 0)).argmax())
+            raise InvalidInput(
+                f"every state must have an edge of positive weight, and no edge another; got none from state {state}."
+            )
+        if target.min() < 0:
+            raise InvalidInput(f"targets must be states; got {target.min()}.")
+        farthest = max(farthest, int(target.max()))
+        columns = {"source": source, "target": target, "weight": weight}
+        write_table(part_path(path, "edges", len(bounds) - 1), columns)
         bounds.append(int(source[-1]) + 1)
         total, squares = total + float(degrees.sum()), squares + float(degrees @ degrees)
     if len(bounds) == 1:
         raise InvalidInput("world must have edges; got none.")
+    if farthest >= bounds[-1]:
+        raise InvalidInput(f"targets must be states, 0 … {bounds[-1] - 1}; got {farthest}. Every edge goes both ways.")
     written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares)
     about = {"format": FORMAT, "version": VERSION, **{k: v for k, v in asdict(written).items() if k != "folder"}}
     (path / "world.json").write_text(json.dumps(about))
@@ -169,6 +174,8 @@ def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
         while newest >= first + size:
             joined = tuple(np.concatenate(part) for part in zip(*waiting, strict=True))
             cut = int(np.searchsorted(joined[0], first + size))
+            if cut == 0:
+                raise InvalidInput(f"every state must have an edge of positive weight; got none from state {first}.")
             yield tuple(part[:cut] for part in joined)  # type: ignore[misc]
             waiting = [tuple(part[cut:] for part in joined)]  # type: ignore[list-item]
             first += size

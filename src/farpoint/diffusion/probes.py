@@ -53,9 +53,15 @@ def _probe(
 
     seed, n_probes = task
     shape = (table.pi.size, n_probes)
-    probes = np.random.default_rng(seed).integers(0, 2, size=shape, dtype=np.int8).astype(np.float64) * 2.0 - 1.0
+    probes = np.random.default_rng(seed).integers(0, 2, size=shape, dtype=np.int8).astype(np.float64)
+    probes *= 2.0
+    probes -= 1.0
+    middle = table.pi @ probes
     walks = probe_walks(
         table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave, probes, table.t
     )
-    squares = (walks - table.pi @ probes) ** 2
-    return squares.sum(axis=1), (squares**2).sum(axis=1)
+    walks -= middle
+    walks *= walks
+    squares = walks.sum(axis=1)
+    walks *= walks
+    return squares, walks.sum(axis=1)

@@ -5,21 +5,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion.goals import Goals, find_goals
+from farpoint.diffusion.bounds import check_tolerance
+from farpoint.diffusion.goals import SAME_SCORE, Goals, find_goals
 from farpoint.diffusion.local import WalkTable, scores_at, walk_table
 from farpoint.diffusion.scores import Scores
+from farpoint.diffusion.walk import both_ways
 from farpoint.domain import Domain
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
 
 _STATES_A_TASK = 64
+# Beyond this the flat parts of a world are left as they were estimated.
+_MOST_PLATEAU_STATES = 200_000
 
 
-def refine_goals(domain: Domain, scores: Scores, *, tolerance: float = 1e-4, n_jobs: int = -1) -> Goals:
+def refine_goals(domain: Domain, scores: Scores, *, tolerance: float = 1e-8, n_jobs: int = -1) -> Goals:
     """Return goals from an estimated score: from each of its maxima the exact score is climbed to a maximum of its own.
 
-    Only the states on the way and their neighbours are computed exactly (to ``tolerance``); heights are exact,
-    prominences are those of the estimate with what is known exactly put in.
+    Only the states on the way, the plateaus where it ends and their neighbours are computed (to ``tolerance``); heights
+    are exact, prominences are those of the estimate with what is known exactly put in.
 
     Parameters
     ----------
@@ -35,36 +39,75 @@ def refine_goals(domain: Domain, scores: Scores, *, tolerance: float = 1e-4, n_j
     >>> fp.refine_goals(world, rough).states.tolist()
     [0, 39, 1560, 1599]
     """
+    from farpoint.diffusion.goals_kernels import plateaus
+
     if not isinstance(scores, Scores) or not float(scores.t).is_integer():
         raise InvalidInput(f"scores must be what score() returned, at a whole t; got {type(scores).__name__}.")
-    table = walk_table(domain.walker, int(scores.t), tolerance)
-    known: dict[int, float] = {}
-
-    def learn(states: NDArray[np.int64]) -> None:
-        new = np.array(sorted({int(state) for state in states} - known.keys()), dtype=np.int64)
-        tasks = [new[first : first + _STATES_A_TASK] for first in range(0, new.size, _STATES_A_TASK)]
-        for task, values in zip(tasks, each(_values, table, tasks, n_jobs=n_jobs), strict=True):
-            known.update(zip(task.tolist(), values.tolist(), strict=True))
-
-    graph = domain.neighbours
-    climbers = np.unique(find_goals(domain, scores).states)
-    tops: set[int] = set()
-    while climbers.size:
-        around = [graph.indices[graph.indptr[state] : graph.indptr[state + 1]] for state in climbers]
-        learn(np.concatenate([climbers, *around]))
-        ahead = set()
-        for state, near in zip(climbers.tolist(), around, strict=True):
-            best = max(near.tolist(), key=lambda other: known[other], default=state)
-            if known[best] > known[state] * (1.0 + 2.0 * tolerance):
-                ahead.add(best)
-            else:
-                tops.add(state)
-        climbers = np.array(sorted(ahead - tops), dtype=np.int64)
+    walker = both_ways(domain.walker) if scores.form == "symmetrized" else domain.walker
+    climb = _Climb(domain, walk_table(walker, int(scores.t), check_tolerance(tolerance)), n_jobs)
+    tops = climb.to_tops(find_goals(domain, scores).states)
+    climb.around_plateaus(tops)
     values = np.array(scores)
-    values[list(known)] = list(known.values())
-    # Around a top all is known exactly, so it is a maximum of the mended field too, or shares a plateau with one.
-    mended = find_goals(domain, values, tolerance=2.0 * tolerance)
-    return mended.where(np.isin(mended.states, list(tops)))
+    values[list(climb.known)] = list(climb.known.values())
+    mended = find_goals(domain, values, tolerance=climb.same)
+    # A top may be any state of its plateau; the goal is the plateau's first.
+    graph = domain.neighbours
+    firsts = plateaus(graph.indptr, graph.indices, values, climb.same)[sorted(tops)]
+    return mended.where(np.isin(mended.states, firsts))
+
+
+class _Climb:
+    """Exact scores of few states, computed when they are needed."""
+
+    def __init__(self, domain: Domain, table: WalkTable, n_jobs: int) -> None:
+        self.known: dict[int, float] = {}
+        # Two scores that differ by less are the same.
+        self.same = max(SAME_SCORE, 2.0 * (table.tolerance or 0.0))
+        self._graph = domain.neighbours
+        self._table = table
+        self._n_jobs = n_jobs
+
+    def _near(self, state: int) -> list[int]:
+        graph = self._graph
+        near: list[int] = graph.indices[graph.indptr[state] : graph.indptr[state + 1]].tolist()
+        return near
+
+    def _learn(self, states: set[int]) -> None:
+        """Compute the scores of these states and of their neighbours, where they are not known."""
+        wanted = states.union(*(self._near(state) for state in states))
+        new = np.array(sorted(wanted - self.known.keys()), dtype=np.int64)
+        tasks = [new[first : first + _STATES_A_TASK] for first in range(0, new.size, _STATES_A_TASK)]
+        for task, values in zip(tasks, each(_values, self._table, tasks, n_jobs=self._n_jobs), strict=True):
+            self.known.update(zip(task.tolist(), values.tolist(), strict=True))
+
+    def to_tops(self, begins: NDArray[np.int64]) -> set[int]:
+        """Return where climbing to the highest neighbour ends, from each beginning."""
+        climbers, tops, passed = set(begins.tolist()), set[int](), set[int]()
+        while climbers:
+            self._learn(climbers)
+            ahead = set()
+            for state in climbers:
+                best = max(self._near(state), key=self.known.__getitem__, default=state)
+                if self.known[best] > self.known[state] * (1.0 + self.same):
+                    ahead.add(best)
+                else:
+                    tops.add(state)
+            passed |= climbers
+            climbers = ahead - passed
+        return tops
+
+    def around_plateaus(self, tops: set[int]) -> None:
+        """Compute the plateaus that the tops lie on, and what lies next to them."""
+        front, seen = set(tops), set(tops)
+        while front and len(seen) < _MOST_PLATEAU_STATES:
+            self._learn(front)
+            front = {
+                near
+                for state in front
+                for near in self._near(state)
+                if near not in seen and abs(self.known[near] - self.known[state]) <= self.same * self.known[state]
+            }
+            seen |= front
 
 
 def _values(table: WalkTable, states: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -20,19 +20,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.diffusion.bounds import check_tolerance
 from farpoint.diffusion.choose import FORMS, SOLVERS, choose_form, choose_solver, only_symmetrized
 from farpoint.diffusion.local import Progress, local_scores
 from farpoint.diffusion.probes import DEFAULT_PROBES, probe_scores
 from farpoint.diffusion.scores import Scores
 from farpoint.diffusion.spectrum import Spectrum, spectrum
-from farpoint.diffusion.walk import check_walkable, entering_weight, why_not_walk
+from farpoint.diffusion.walk import both_ways, check_walkable, entering_weight, why_not_walk
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 
 _DEFAULT_COMPONENTS = 100
 _ROUNDING = 1e-9
-# Below this the rounding of the numbers themselves would be taken for the error asked for.
-_FINEST_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
@@ -86,8 +85,8 @@ def score(
         ``solver="local"`` is asked for, which follows the walk.
     tolerance : float, optional
         Relative error that each score may have, for the local solver: the walk is then followed only as far as needed,
-        which for large t is far cheaper. ``error_bound`` of the result holds what is guaranteed of each state. Default:
-        exact.
+        which for large t is far cheaper. ``error_bound`` of the result holds what is guaranteed of each state: within
+        the tolerance, but for scores so small that the rounding of doubles is larger. Default: exact.
     n_components : int, optional
         Components of the truncated solver (default 100, or fewer states if there are fewer).
     decomposition : Spectrum, optional
@@ -96,7 +95,7 @@ def score(
         Of the probes: how many (default 256, for a standard error of 9 %), and the seed of their signs.
     checkpoint : path, optional
         A folder in which the local solver keeps the blocks that are done. Called again with the same folder after an
-        interruption it computes only those that are missing.
+        interruption it computes only those that are missing. Other solvers have no use for it.
     progress : function of (done, total), optional
         Called after each block of the local solver, or each group of probes.
     n_jobs : int
@@ -133,10 +132,10 @@ def score(
     >>> bool((scores.error_bound <= 1e-3 * scores).all())
     True
     """
+    check_walkable(domain)
     asked = _check(
         domain, t, solver, form, n_components, decomposition, tolerance, n_probes, seed, checkpoint, progress, n_jobs
     )
-    check_walkable(domain)
     # In worlds with episodes the walk begins again where they end.
     domain = domain.walker
     if asked.form == "symmetrized" or (asked.form == asked.solver == "auto" and only_symmetrized(domain)):
@@ -162,16 +161,17 @@ def _check(
     t = check_time(t)
     solver = check_word("solver", solver, SOLVERS)
     form = check_word("form", form, FORMS)
-    if tolerance is not None and not (isinstance(tolerance, float) and _FINEST_TOLERANCE <= tolerance < 1.0):
-        raise InvalidInput(f"tolerance must be a number from {_FINEST_TOLERANCE:g} to 1; got {tolerance!r}.")
+    tolerance = check_tolerance(tolerance)
     # What only one solver understands names that solver.
     meant = {"n_components": "truncated", "tolerance": "local", "n_probes": "probes", "checkpoint": "local"}
     values = {"n_components": n_components, "tolerance": tolerance, "n_probes": n_probes, "checkpoint": checkpoint}
     for name, value in values.items():
-        if value is not None and solver == "auto":
-            solver = meant[name]
-        elif value is not None and solver != meant[name]:
+        if value is None or solver == meant[name]:
+            continue
+        if solver != "auto":
             raise InvalidInput(f"{name} must go with solver={meant[name]!r}; got solver={solver!r}.")
+        # A checkpoint does not ask for a solver: it is used if the local one is taken.
+        solver = "auto" if name == "checkpoint" else meant[name]
     if n_components is not None:
         n_components = check_integer("n_components", n_components, 1, domain.n_states)
     n_probes = DEFAULT_PROBES if n_probes is None else check_integer("n_probes", n_probes, 2)
@@ -234,8 +234,7 @@ def _parts(domain: Domain, chosen: Asked) -> Spectrum:
 
 
 def _symmetrized(domain: Domain, asked: Asked, why: str) -> Scores:
-    both_ways = Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
-    scores = _score(both_ways, replace(asked, form="auto"))
+    scores = _score(both_ways(domain), replace(asked, form="auto"))
     scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {why}"
     return scores
 

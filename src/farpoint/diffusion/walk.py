@@ -36,6 +36,11 @@ def check_walkable(domain: Domain) -> None:
         )
 
 
+def both_ways(domain: Domain) -> Domain:
+    """Return the world in which every move has the mean of the weights there and back (times two)."""
+    return Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
+
+
 def leaving_weight(domain: Domain) -> NDArray[np.float64]:
     """Return the total weight of the moves that leave each state."""
     return np.asarray(domain.adjacency.sum(axis=1), dtype=np.float64)

@@ -7,7 +7,7 @@ on where they were computed: whatever is random is drawn from a stream that belo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -17,34 +17,40 @@ from farpoint.errors import InvalidInput, MissingExtra, check_jobs, check_word
 ENGINES = ("local", "dask", "ray")
 
 
+Numbered = Iterator[tuple[int, Any]]
+Function = Callable[[Any, Any], Any]
+
+
 class Engine(Protocol):
     """A place where tasks run."""
 
-    def each(
-        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
-    ) -> Iterator[Any]:
-        """Yield ``function(shared, task)`` of every task, in the order of the tasks."""
+    def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
+        """Yield the number of each task and ``function(shared, task)``, in whatever order they are done."""
 
     def close(self) -> None:
         """Let go of what was opened; clusters that were there before stay."""
 
 
+def numbered(shared: tuple[Function, Any], task: tuple[int, Any]) -> tuple[int, Any]:
+    """Return the number of a task with its result, so that results may come in any order."""
+    function, rest = shared
+    number, inner = task
+    return number, function(rest, inner)
+
+
 class Local:
     """Threads of this process: the compiled loops let go of the interpreter's lock."""
 
-    def each(
-        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
-    ) -> Iterator[Any]:
-        """Yield the results in order."""
-        tasks = list(tasks)
+    def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
+        """Yield the results as they are done."""
         if n_jobs == 1 or len(tasks) < 2:
-            yield from (function(shared, task) for task in tasks)
-            return
+            return ((number, function(shared, task)) for number, task in enumerate(tasks))
         from joblib import Parallel, delayed
 
-        yield from Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(
-            delayed(function)(shared, task) for task in tasks
+        results: Numbered = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
+            delayed(numbered)((function, shared), task) for task in enumerate(tasks)
         )
+        return results
 
     def close(self) -> None:
         """Nothing was opened."""
@@ -53,7 +59,7 @@ class Local:
 _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
-def each(function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Iterator[Any]:
+def each(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
     ``n_jobs`` is the number of threads, -1 one for each core; on a cluster the cluster decides.
@@ -63,7 +69,28 @@ def each(function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any],
     >>> list(each(lambda shared, task: shared + task, 10, [1, 2, 3]))
     [11, 12, 13]
     """
-    return (_CURRENT.get() or Local()).each(function, shared, tasks, check_jobs(n_jobs))
+    return _in_order(each_as_done(function, shared, tasks, n_jobs=n_jobs))
+
+
+def each_as_done(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Numbered:
+    """Yield the number and the result of every task as soon as it is done, so that it can be kept at once.
+
+    Examples
+    --------
+    >>> sorted(each_as_done(lambda shared, task: shared + task, 10, [1, 2, 3]))
+    [(0, 11), (1, 12), (2, 13)]
+    """
+    return (_CURRENT.get() or Local()).as_done(function, shared, list(tasks), check_jobs(n_jobs))
+
+
+def _in_order(results: Numbered) -> Iterator[Any]:
+    waiting: dict[int, Any] = {}
+    following = 0
+    for number, result in results:
+        waiting[number] = result
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1
 
 
 @contextmanager

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from asyncio import CancelledError
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
 from distributed import Client, LocalCluster
+from distributed.client import FutureCancelledError
 from joblib import Parallel, delayed, parallel_config
+from joblib._dask import DaskDistributedBackend
 
+from farpoint.engines import Function, Numbered, numbered
 from farpoint.errors import InvalidInput
 
 _ANSWER_SECONDS = 10
+_WORKERS_SECONDS = 60
+_ATTEMPTS = 4
+
+
+class _Backend(DaskDistributedBackend):  # type: ignore[misc]
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        # With one worker joblib would do the work here instead of there.
+        return max(2, int(super().effective_n_jobs(n_jobs)))
 
 
 class Dask:
@@ -26,17 +38,31 @@ class Dask:
                 f"address must be that of a running Dask scheduler; got {address!r}. Begin one: dask scheduler."
             ) from error
 
-    def each(
-        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
-    ) -> Iterator[Any]:
-        """Yield the results in order. ``shared`` is put on every worker before the first task."""
+    def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
+        """Yield the results as they are done. ``shared`` is put on every worker before the first task."""
+        waiting = dict(enumerate(tasks))
+        for attempt in range(_ATTEMPTS):
+            try:
+                for number, result in self._begun((function, shared), list(waiting.items())):
+                    del waiting[number]
+                    yield number, result
+                return
+            except (CancelledError, FutureCancelledError):
+                # All workers that held what is shared have died: those that came after them get it anew.
+                if attempt == _ATTEMPTS - 1:
+                    raise
+
+    def _begun(self, shared: Any, tasks: list[tuple[int, Any]]) -> Numbered:
         # joblib knows scattered things by their identity, and small numbers or None have none of their own.
         parcel = _Parcel(shared)
-        # One task a batch: a worker that dies takes one task with it, and Dask gives that to another.
-        with parallel_config(backend="dask", client=self._client, scatter=[parcel], wait_for_workers_timeout=60):
-            yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator")(
-                delayed(_unpacked)(parcel, function, task) for task in tasks
+        backend = _Backend(client=self._client, scatter=[parcel], wait_for_workers_timeout=_WORKERS_SECONDS)
+        # The setting is joblib's own and global, so it is left again before anyone else runs.
+        with parallel_config(backend=backend):
+            # One task a batch: a worker that dies takes one task with it, and Dask gives that to another.
+            results: Numbered = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
+                delayed(_unpacked)(parcel, task) for task in tasks
             )
+        return results
 
     def close(self) -> None:
         """End the client, and the cluster if it was begun here."""
@@ -55,5 +81,5 @@ class _Parcel:
         return self._name
 
 
-def _unpacked(parcel: _Parcel, function: Callable[[Any, Any], Any], task: Any) -> Any:
-    return function(parcel.content, task)
+def _unpacked(parcel: _Parcel, task: tuple[int, Any]) -> tuple[int, Any]:
+    return numbered(parcel.content, task)

@@ -6,7 +6,7 @@ fails. Tasks are run again elsewhere by Ray itself, so they are used here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -14,6 +14,7 @@ import ray
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import ParallelBackendBase, register_parallel_backend
 
+from farpoint.engines import Function, Numbered, numbered
 from farpoint.errors import InvalidInput
 
 _BACKEND = "farpoint-ray"
@@ -29,7 +30,8 @@ class RayTasks(ParallelBackendBase):  # type: ignore[misc]
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         """Return how many tasks run at once: the processors of the cluster."""
-        return max(1, int(ray.cluster_resources().get("CPU", 1)))
+        # With one worker joblib would do the work here instead of there.
+        return max(2, int(ray.cluster_resources().get("CPU", 1)))
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
         """Take note of the call that this serves."""
@@ -75,15 +77,15 @@ class Ray:
                 ) from error
         register_parallel_backend(_BACKEND, RayTasks)
 
-    def each(
-        self, function: Callable[[Any, Any], Any], shared: Any, tasks: Iterable[Any], n_jobs: int
-    ) -> Iterator[Any]:
-        """Yield the results in order. ``shared`` is put into Ray's store once and read from there."""
-        reference = ray.put(shared)
+    def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
+        """Yield the results as they are done. ``shared`` is put into Ray's store once and read from there."""
+        reference = ray.put((function, shared))
+        # The setting is joblib's own and global, so it is left again before anyone else runs.
         with parallel_config(backend=_BACKEND):
-            yield from Parallel(n_jobs=-1, batch_size=1, return_as="generator")(
-                delayed(_fetched)([reference], function, task) for task in tasks
+            results: Numbered = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
+                delayed(_fetched)([reference], task) for task in enumerate(tasks)
             )
+        return results
 
     def close(self) -> None:
         """End the connection if it was begun here, and with it a cluster that was started here."""
@@ -95,9 +97,9 @@ class Ray:
 _UNPACKED: dict[str, Any] = {}
 
 
-def _fetched(reference: list[Any], function: Callable[[Any, Any], Any], task: Any) -> Any:
+def _fetched(reference: list[Any], task: tuple[int, Any]) -> tuple[int, Any]:
     name = reference[0].hex()
     if name not in _UNPACKED:
         _UNPACKED.clear()
         _UNPACKED[name] = ray.get(reference[0])
-    return function(_UNPACKED[name], task)
+    return numbered(_UNPACKED[name], task)

@@ -84,14 +84,16 @@ EXPERIMENTS = (
         "extension",
         "Scores from a part of the states",
         "section 3.2 and supplement E, which the paper states and does not run",
-        lambda scale: [
-            extension_part(world, t, share, method, scale)
-            for world in (*WORLDS, LARGE)
-            for t in TIMES
-            for share in SHARES
-            for method in EXTENSIONS
-        ]
-        + [neural_part(world, share, scale) for world in WORLDS for share in NEURAL_SHARES],
+        lambda scale: (
+            [
+                extension_part(world, t, share, method, scale)
+                for world in (*WORLDS, LARGE)
+                for t in TIMES
+                for share in SHARES
+                for method in EXTENSIONS
+            ]
+            + [neural_part(world, share, scale) for world in WORLDS for share in NEURAL_SHARES]
+        ),
     ),
     Experiment(
         "eigenfunctions",

@@ -60,6 +60,9 @@ class Option:
         self._only_from = only_from
         self._make_potential = potential if callable(potential) else lambda: potential
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Option, (self.domain, self.potential, self.goal, self._only_from, self.tolerance)
+
     @cached_property
     def potential(self) -> NDArray[np.float64]:
         """What the policy goes down: for an option to a goal, the expected number of steps to it."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
+from threading import Lock
 from typing import Any, overload
 
 import numpy as np
@@ -35,20 +36,27 @@ class _Potentials:
         self._domain = domain
         self._room = int(np.clip(_CACHE_BYTES // (8 * domain.n_states), 2, 256))
         self._kept: OrderedDict[int, NDArray[np.float64]] = OrderedDict()
+        self._lock = Lock()
 
     def of(self, goal: int) -> NDArray[np.float64] | Callable[[], NDArray[np.float64]]:
         """Return the potential of a goal if it is there, or what makes it."""
-        if goal in self._kept:
-            self._kept.move_to_end(goal)
-            return self._kept[goal]
-        return lambda: self._make(goal)
+        with self._lock:
+            if goal in self._kept:
+                self._kept.move_to_end(goal)
+                return self._kept[goal]
+        return partial(self._make, goal)
 
     def _make(self, goal: int) -> NDArray[np.float64]:
-        if goal not in self._kept:
-            self._kept[goal] = read_only(steps_to(self._domain, goal))
+        with self._lock:
+            if goal in self._kept:
+                return self._kept[goal]
+        potential = read_only(steps_to(self._domain, goal))
+        # Threads that simulate or solve share the set of options.
+        with self._lock:
+            self._kept[goal] = potential
             while len(self._kept) > self._room:
                 self._kept.popitem(last=False)
-        return self._kept[goal]
+        return potential
 
 
 @dataclass(frozen=True, eq=False, repr=False)

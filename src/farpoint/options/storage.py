@@ -64,7 +64,8 @@ def save_options(options: OptionSet, path: str | PathLike[str]) -> None:
 
 def _digest(array: Any) -> str:
     # Read where it lies: a copy of what large options climb would double the memory.
-    return hashlib.blake2b(np.ascontiguousarray(array).reshape(-1).view(np.uint8), digest_size=8).hexdigest()
+    raw = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return hashlib.blake2b(raw.data, digest_size=8).hexdigest()
 
 
 def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:

@@ -54,7 +54,9 @@ def large_page(results: Results, experiments: Sequence[Experiment]) -> Page:
     }
     sections = []
     for experiment in experiments:
-        drawn = [(figures[experiment.name][0], figures[experiment.name][1](results))] if experiment.name in figures else []
+        drawn = (
+            [(figures[experiment.name][0], figures[experiment.name][1](results))] if experiment.name in figures else []
+        )
         sections.append(
             Section(
                 experiment.name,

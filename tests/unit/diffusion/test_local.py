@@ -167,6 +167,23 @@ def test_an_interrupted_score_goes_on_without_computing_a_block_twice(
         fp.score(world, 5, "local", checkpoint=tmp_path / "blocks")
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_bound_knows_of_rounding(graph: bool) -> None:
+    # After 2000 steps in a small room the walk has mixed: what is left of the score is rounding.
+    room = fp.open_room(10, 10)
+    world, t = (without_map(room) if graph else room), 2000
+    exact = np.asarray(fp.score(room, t, "spectral"))
+    found = fp.score(world, t, "local", tolerance=1e-3)
+    assert found.error_bound is not None
+    assert (np.abs(found - exact) <= found.error_bound).all()
+    assert (found.error_bound > 1e-3 * exact).all()
+
+
+def test_a_checkpoint_leaves_the_choice_of_solver(tmp_path: Path) -> None:
+    assert fp.score(fp.ring(), 4.5, checkpoint=tmp_path / "unused").solver == "spectral"
+    assert not (tmp_path / "unused").exists()
+
+
 def test_what_goes_with_which_solver() -> None:
     world = fp.ring()
     with pytest.raises(InvalidInput, match="tolerance must go with solver='local'; got solver='spectral'"):

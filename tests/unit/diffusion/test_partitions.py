@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import farpoint as fp
 from farpoint.diffusion import partition_scores
 from farpoint.diffusion.partitions import Edges, PartitionedWorld
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
+from farpoint.experiments.bench import cylinder
 
 
 @pytest.mark.parametrize("size", [50, 997, 10_000])
@@ -24,7 +26,7 @@ def test_scores_and_goals_equal_those_in_memory(size: int, t: int, tmp_path: Pat
     folder = fp.score_partitions(tmp_path / "world", t)
     scores = fp.score(world, t, "local")
     np.testing.assert_allclose(fp.read_scores(folder), scores, rtol=1e-12)
-    goals = np.concatenate(list(fp.goals_of_partitions(tmp_path / "world", folder)))
+    goals = fp.goals_of_partitions(tmp_path / "world", folder)
     np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, scores).states))
 
 
@@ -33,8 +35,23 @@ def test_a_plateau_longer_than_the_halo_has_one_goal(tmp_path: Path) -> None:
     world = fp.grid((90,))
     fp.write_partitions(world, tmp_path, states_a_partition=10)
     folder = fp.score_partitions(tmp_path, 2)
-    goals = np.concatenate(list(fp.goals_of_partitions(tmp_path, folder)))
+    goals = fp.goals_of_partitions(tmp_path, folder)
     np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 2)).states))
+
+
+def test_the_flat_middle_of_a_room_and_a_cylinder(tmp_path: Path) -> None:
+    for name, world in (("room", fp.open_room(20, 25)), ("cylinder", cylinder(24, 8))):
+        fp.write_partitions(world, tmp_path / name, states_a_partition=37)
+        goals = fp.goals_of_partitions(tmp_path / name, fp.score_partitions(tmp_path / name, 3))
+        np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 3)).states))
+
+
+def test_a_folder_written_anew_is_read_anew(tmp_path: Path) -> None:
+    for world in (fp.ring(), cylinder(24, 8)):
+        fp.write_partitions(world, tmp_path / "world", states_a_partition=100)
+        found = fp.read_scores(fp.score_partitions(tmp_path / "world", 4))
+        np.testing.assert_allclose(found, fp.score(world, 4), rtol=1e-12)
+        shutil.rmtree(tmp_path / "world")
 
 
 def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[Edges]:
@@ -84,6 +101,14 @@ def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
         fp.write_partitions([(np.array([1, 0]), np.array([0, 1]), np.ones(2))], tmp_path / "a")
     with pytest.raises(InvalidInput, match="every state must have an edge"):
         fp.write_partitions([(np.array([0, 2]), np.array([2, 0]), np.ones(2))], tmp_path / "b")
+    with pytest.raises(InvalidInput, match="every state must have an edge"):
+        fp.write_partitions([(np.array([9]), np.array([0]), np.ones(1))], tmp_path / "d", states_a_partition=3)
+    with pytest.raises(InvalidInput, match=r"targets must be states, 0 … 1; got 5"):
+        fp.write_partitions([(np.array([0, 1]), np.array([1, 5]), np.ones(2))], tmp_path / "e")
+    with pytest.raises(InvalidInput, match="tolerance must be a number"):
+        fp.score_partitions(fp.write_partitions(fp.ring(), tmp_path / "f").folder, 4, tolerance=-1e-3)
+    with pytest.raises(InvalidInput, match="scores must be whole"):
+        fp.goals_of_partitions(tmp_path / "f", tmp_path / "f" / "scores-t4")
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "mine").write_text("")
     with pytest.raises(OutputError, match="folder must be new or empty"):

@@ -1,0 +1,50 @@
+"""How far a score may be from f_t when part of the walk was dropped, and by the rounding of doubles."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import InvalidInput
+
+# Half the distance from 1 to the next double.
+_UNIT = 2.0**-53
+# Below this the rounding of the numbers themselves would be taken for the error asked for.
+_FINEST_TOLERANCE = 1e-10
+
+
+def check_tolerance(tolerance: object) -> float | None:
+    """Return the tolerance if it is one: a relative error, or None for none.
+
+    >>> check_tolerance(1e-3)
+    0.001
+    """
+    if tolerance is None:
+        return None
+    if not (isinstance(tolerance, float) and _FINEST_TOLERANCE <= tolerance < 1.0):
+        raise InvalidInput(f"tolerance must be a number from {_FINEST_TOLERANCE:g} to 1; got {tolerance!r}.")
+    return tolerance
+
+
+def loss_bound(lost: NDArray[np.float64], peak: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a bound on the error of ‖p − π‖² when mass ``lost`` of p was dropped on the way.
+
+    p = p̂ + r with r ≥ 0 and ‖r‖₁ = lost, because a step keeps the mass that it is given. So
+    |‖p − π‖² − ‖p̂ − π‖²| = |2 ⟨p̂ − π, r⟩ + ‖r‖²| ≤ 2 max|p̂ − π| · lost + lost².
+    """
+    return np.asarray(2.0 * peak * lost + lost**2)
+
+
+def rounding_bound(
+    scores: NDArray[np.float64], t: int, degree: int, n_terms: int, pi_squared: float
+) -> NDArray[np.float64]:
+    """Return a bound on the rounding of scores that were computed from walks of t steps.
+
+    All terms of a step are positive, so each of the t steps adds at most (degree + 3) units to the relative error of
+    every entry: ε in all, for π too. Hence 2 ε ‖p − π‖ (‖p‖ + ‖π‖) + ε² (…)² for the difference, with
+    ‖p‖ ≤ ‖p − π‖ + ‖π‖, and one unit of (‖p‖ + ‖π‖)² for each of the terms that are summed.
+    """
+    epsilon = (degree + 3) * (t + 1) * _UNIT
+    root = np.sqrt(np.maximum(scores, 0.0))
+    sizes = root + 2.0 * np.sqrt(pi_squared)
+    return np.asarray(2.0 * epsilon * root * sizes + (epsilon**2 + n_terms * _UNIT) * sizes**2)
