@@ -26,6 +26,9 @@ from farpoint.options import METHODS, discover
 _ALL_TARGETS = 600
 _SAMPLED_TARGETS = 60
 _GOALS = 10
+# Beyond this, unless a number is asked for, so many options of each method are compared.
+_MANY_STATES = 6_000
+_OPTIONS_OF_MANY = 20
 _EPISODIC_OPTIONS = 10
 _EPISODIC_STEPS = 300_000
 _LONGEST_COVER = 1_000_000
@@ -123,7 +126,11 @@ def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
 
 
 def _measure(domain: Domain, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64]) -> Compared:
-    options = discover(domain, method, t=asked.t, n_options=asked.n_options, seed=asked.seed)
+    count = asked.n_options
+    if count is None and domain.n_states > _MANY_STATES and method != "none":
+        # As many as there are local maxima would be thousands, of which each costs a solve of the whole world.
+        count = _OPTIONS_OF_MANY
+    options = discover(domain, method, t=asked.t, n_options=count, seed=asked.seed)
     try:
         cover = cover_time(domain, options, start=start, seed=asked.seed, most_steps=_LONGEST_COVER, runs=50)
     except InvalidInput:  # some state is nearly out of reach: that is what the table shows

@@ -91,7 +91,7 @@ def run(asked: DiscoverOptions) -> None:
         if folder is not None:
             with console.status("drawing …"):
                 options.save(folder / "options.npz")
-                skipped = _draw(options, folder, formats)
+                skipped = _draw(options, folder, formats, asked.tolerance)
                 n_pictures = len(list(folder.iterdir())) - 1
     _print_facts(console, _facts(options, seconds))
     _print_map(console, options)
@@ -155,7 +155,7 @@ def _print_map(console: Console, options: OptionSet) -> None:
     console.print(coloured)
 
 
-def _draw(options: OptionSet, folder: Path, formats: list[str]) -> dict[str, str]:
+def _draw(options: OptionSet, folder: Path, formats: list[str], tolerance: float | None) -> dict[str, str]:
     """Write the pictures; return why those that this world does not have were left out."""
     from farpoint.report import (
         draw_policy,
@@ -174,7 +174,7 @@ def _draw(options: OptionSet, folder: Path, formats: list[str]) -> dict[str, str
     pictures: dict[str, Callable[[], Figure]] = {
         "score": lambda: draw_score(
             domain,
-            score(domain, t, form=form),
+            score(domain, t, form=form, tolerance=tolerance),
             options.goals,
             title=f"{domain.name}: $f_{{{t:g}}}(s)$ and {len(options)} {options.method} goals",
             label=f"$f_{{{t:g}}}(s)$",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -15,7 +16,8 @@ from farpoint.domain import Domain, open_room, random_maze
 from farpoint.experiments.memory import PeakMemory
 from farpoint.experiments.peers import PEERS, strict_maxima
 
-_MOST_BYTES = 12e9
+# What a peer may need, of the memory that is free.
+_SHARE_OF_MEMORY = 0.6
 # A series ends before a run that should take longer than this, by the growth of the two before it.
 _LONGEST_SECONDS = 90.0
 # What is shorter is measured several times.
@@ -117,18 +119,25 @@ def run_series(plan: Plan, progress: Callable[[str, int, int], None]) -> Iterato
     series += [[Cell("farpoint", 1000, 4), Cell("farpoint", 1000, 13)]] if plan is FULL else []
     series += [[Cell("farpoint", plan.goals_side, 4, goals=True)]]
     series += [[Cell("farpoint", -45, 4)], [Cell("simpleoptions", -45, 4)]] if plan is FULL else []
+    import psutil
+
+    most = _SHARE_OF_MEMORY * psutil.virtual_memory().available
     total, done = sum(map(len, series)), 0
     seen: dict[Cell, Measured] = {}
     for cells in series:
         before: list[Measured] = []
         for number, cell in enumerate(cells):
             progress(f"{PEERS[cell.peer].title}, {abs(cell.side)}×{abs(cell.side)}, t = {cell.t}", done, total)
-            if PEERS[cell.peer].bytes_of(cell.side**2) > _MOST_BYTES or _expected(before, cell) > _LONGEST_SECONDS:
+            if PEERS[cell.peer].bytes_of(cell.side**2) > most or _expected(before, cell) > _LONGEST_SECONDS:
                 done += len(cells) - number
                 break
             done += 1
             if cell not in seen:
-                seen[cell] = measure_apart(cell)
+                try:
+                    seen[cell] = measure_apart(cell)
+                except (BrokenProcessPool, MemoryError):  # ended for want of memory: as far as it gets
+                    done += len(cells) - number - 1
+                    break
                 yield seen[cell]
             before.append(seen[cell])
     progress("done", total, total)

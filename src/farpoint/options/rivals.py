@@ -12,7 +12,20 @@ from farpoint.diffusion.leading import FiedlerVectors, is_wide
 from farpoint.diffusion.spectrum import SMALL, with_fixed_signs
 from farpoint.diffusion.walk import entering_weight, why_not_polar
 from farpoint.domain import Domain
+from farpoint.errors import InvalidInput
 from farpoint.options.option_set import OptionSet
+
+# What the options of a method climb, or the answers to their edges, are vectors over all states.
+_MOST_BYTES = 4 * 2**30
+
+
+def check_room(domain: Domain, n_options: int, n_vectors: int) -> None:
+    """Fail before any work if so many vectors of one number a state would not fit."""
+    if 8 * n_vectors * domain.n_states > _MOST_BYTES:
+        raise InvalidInput(
+            f"n_options must leave {n_vectors} vectors of {domain.n_states} states within {_MOST_BYTES >> 30} GiB; got "
+            f"{n_options}. Ask for fewer with n_options."
+        )
 
 
 def goal_states(domain: Domain) -> NDArray[np.int64]:
@@ -39,6 +52,7 @@ def eigenoptions(domain: Domain, n_options: int, *, include_first: bool = True) 
     # The sign of an eigenvector is arbitrary, but of an odd number of options the last has no partner, so it matters
     # which comes first. With −ψ first (ψ has its largest entry positive) the published steps on 4Rooms at t = 13 and
     # Maze at t = 4 come out; with ψ first they are off by up to a quarter.
+    check_room(domain, n_options, 2 * n_options)
     skipped = 0 if include_first else 1
     n_vectors = (n_options + 1) // 2
     psi = _affordable_spectrum(domain, n_vectors + skipped).psi
@@ -67,6 +81,7 @@ def cover_options(domain: Domain, n_options: int) -> OptionSet:
     >>> options.starts, options.goals     # ψ is largest next to the ends, whose degree is small
     (array([4, 1]), array([1, 4]))
     """
+    check_room(domain, n_options, n_options // 2)
     graph = _Graph(domain.walker)
     allowed = goal_states(domain)
     ends: list[tuple[int, int]] = []

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from joblib import Parallel, delayed
 
 import farpoint as fp
 from farpoint.diffusion import lattice as lattice_module
@@ -35,7 +36,7 @@ class Counted:
         (self.folder / f"{os.getpid()}-{time.perf_counter_ns()}").touch()
 
 
-def slow_task(shared: Counted, task: int) -> tuple[int, int]:
+def slow_task(shared: Counted | None, task: int) -> tuple[int, int]:
     time.sleep(0.1)
     return task, os.getpid()
 
@@ -93,6 +94,27 @@ def test_a_killed_worker_loses_no_result(cluster: tuple[str, str], tmp_path: Pat
     results = list(each(dying_task, str(tmp_path / "died"), range(12)))
     assert (tmp_path / "died").exists()
     assert [value for value, _ in results] == [task * task for task in range(12)]
+
+
+def test_several_at_once_leave_nothing_behind(cluster: tuple[str, str]) -> None:
+    first, second = (each(slow_task, None, range(6)) for _ in range(2))
+    assert (next(first)[0], next(second)[0]) == (0, 0)
+    assert [task for task, _ in first] == [1, 2, 3, 4, 5]
+    assert [task for task, _ in second] == [1, 2, 3, 4, 5]
+    assert Parallel(n_jobs=2, backend="threading")(delayed(os.getpid)() for _ in range(2)) == 2 * [os.getpid()]
+
+
+def test_one_worker_that_dies_gets_everything_anew(tmp_path: Path) -> None:
+    from distributed import LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as single,
+        fp.engine("dask", single.scheduler_address),
+    ):
+        results = list(each(dying_task, str(tmp_path / "died"), range(6)))
+    assert (tmp_path / "died").exists()
+    assert [value for value, _ in results] == [task * task for task in range(6)]
+    assert os.getpid() not in {pid for _, pid in results}
 
 
 def test_an_error_of_a_task_arrives(cluster: tuple[str, str]) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -150,3 +152,11 @@ def test_a_single_route_looks_at_few_states() -> None:
     assert known.sum() < world.n_states / 3
     np.testing.assert_array_equal(near[known], steps[known])
     assert np.isinf(steps_near_routes(fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
+
+
+def test_an_option_can_be_sent_elsewhere() -> None:
+    option = fp.discover(fp.maze(), "cover", n_options=2)[0]
+    same = pickle.loads(pickle.dumps(option))
+    np.testing.assert_array_equal(same.potential, option.potential)
+    np.testing.assert_array_equal(same.initiation, option.initiation)
+    assert same.goal == option.goal
