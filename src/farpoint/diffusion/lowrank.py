@@ -155,14 +155,14 @@ class LowRank:
         """Return ‖Σ ω̂_iᵗ φ̂_i(s) φ̃̂_i‖² of every state, block of rows by block of rows (Eq. 1)."""
         values, vectors = linalg.eigh(self.gram, check_finite=False)
         half = vectors * np.sqrt(np.maximum(values, 0.0))
-        shared = (self.columns, (self.mix * self.omega**t) @ half)
-        return np.concatenate(list(each(_score_block, shared, self.columns.blocks(), n_jobs=n_jobs)))
+        return self._squares((self.mix * self.omega**t) @ half, n_jobs) / self.columns.degrees
 
-    def row_squares(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def row_squares(self, weights: NDArray[np.float64], n_jobs: int = -1) -> NDArray[np.float64]:
         """Return Σ_i weights_i ψ̂_i(s)² of every state."""
-        mix = self.mix * np.sqrt(weights)
-        rows = (_rows(self.columns, mix, block) for block in self.columns.blocks())
-        return np.concatenate([np.einsum("si,si->s", part, part) for part in rows])
+        return self._squares(self.mix * np.sqrt(weights), n_jobs)
+
+    def _squares(self, mix: NDArray[np.float64], n_jobs: int) -> NDArray[np.float64]:
+        return np.concatenate(list(each(_square_block, (self.columns, mix), self.columns.blocks(), n_jobs=n_jobs)))
 
     def vectors(self) -> NDArray[np.float64]:
         """Return ψ̂ of every state, one a column: only for worlds small enough to hold it."""
@@ -215,7 +215,6 @@ def _rows(columns: Columns, mix: NDArray[np.float64], block: tuple[int, int]) ->
     return np.asarray(product - np.outer(psi_1[slice(*block)], psi_1[columns.sample] @ mix))
 
 
-def _score_block(shared: tuple[Columns, NDArray[np.float64]], block: tuple[int, int]) -> NDArray[np.float64]:
-    columns, mix = shared
-    rows = _rows(columns, mix, block)
-    return np.asarray(np.einsum("si,si->s", rows, rows) / columns.degrees[slice(*block)])
+def _square_block(shared: tuple[Columns, NDArray[np.float64]], block: tuple[int, int]) -> NDArray[np.float64]:
+    rows = _rows(*shared, block)
+    return np.asarray(np.einsum("si,si->s", rows, rows))
