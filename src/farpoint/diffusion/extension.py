@@ -80,68 +80,68 @@ def extend(
 ) -> ExtendedScores:
     """Return g_t of every state: the score f_t extended from the states in ``sample`` alone.
 
-    Only the walks that begin in the sample are followed; nothing of the size n × n is decomposed.
+        Only the walks that begin in the sample are followed; nothing of the size n × n is decomposed.
 
-    - ``"nystrom"``: the walk's power L^τ, without its known constant component, is replaced by the low-rank matrix that
-      agrees with it on the sample's columns, K_xS K_SS⁺ K_Sx. Its exact orthonormal eigenvectors stand for ψ, the τ-th
-      roots of its eigenvalues for ω, in Eq. 1. What these cannot hold, the share 1 − Σ ψ̂_i(s)² of a walk's first step,
-      adds c (1 − Σ ψ̂_i(s)²) / d(s), with the one number c that fits f_t of the sample best.
-    - ``"harmonics"``: f_t of the sample is continued as a function by the geometric harmonics of L^τ (Coifman and Lafon
-      2006). It uses no eigenvector of the whole and is the weaker one everywhere.
+        - ``"nystrom"``: the walk's power L^τ, without its known constant component, is replaced by the low-rank matrix that
+          agrees with it on the sample's columns, K_xS K_SS⁺ K_Sx. Its exact orthonormal eigenvectors stand for ψ, the τ-th
+          roots of its eigenvalues for ω, in Eq. 1. What these cannot hold, the share 1 − Σ ψ̂_i(s)² of a walk's first step,
+          adds c (1 − Σ ψ̂_i(s)²) / d(s), with the one number c that fits f_t of the sample best.
+        - ``"harmonics"``: f_t of the sample is continued as a function by the geometric harmonics of L^τ (Coifman and Lafon
+          2006). It uses no eigenvector of the whole and is the weaker one everywhere.
 
-    What to expect: mean correlation with f_t over 10 draws of random states, and the share of the goals of f_t that
-    have one of g_t within two moves; t = 4 / t = 13, nystrom (``python -m benchmarks.extension``):
+        What to expect: mean correlation with f_t over 10 draws of random states, and the share of the goals of f_t that
+        have one of g_t within two moves; t = 4 / t = 13, nystrom (``python -m benchmarks.extension``):
 
-TABLE
+    TABLE
 
-    What helps at a tenth: walks that reach past the next landmarks (τ = 16: correlation 0.4 … 0.5; the default, about
-    120: 0.86 … 0.96, as good as the exact leading eigenvectors, so nothing of that rank can be better); then the
-    remainder, which no eigenvector holds (0.95 … 0.99, and 0.86 … 0.95 where 0.43 … 0.87 was at a twentieth). Farthest
-    points help where walks are short (0.6 … 0.8 at τ = 16) and at a twentieth. What does not: landmarks by leverage (no
-    better than random), Ritz values of L in the same subspace in place of μ^{1/τ}, adding the error at the sample
-    without the division by d, and the textbook formula K_xS V Λ⁻¹ (0.1 … 0.6 even from half of the states).
+        What helps at a tenth: walks that reach past the next landmarks (τ = 16: correlation 0.4 … 0.5; the default, about
+        120: 0.86 … 0.96, as good as the exact leading eigenvectors, so nothing of that rank can be better); then the
+        remainder, which no eigenvector holds (0.95 … 0.99, and 0.86 … 0.95 where 0.43 … 0.87 was at a twentieth). Farthest
+        points help where walks are short (0.6 … 0.8 at τ = 16) and at a twentieth. What does not: landmarks by leverage (no
+        better than random), Ritz values of L in the same subspace in place of μ^{1/τ}, adding the error at the sample
+        without the division by d, and the textbook formula K_xS V Λ⁻¹ (0.1 … 0.6 even from half of the states).
 
-    g_t equals f_t on the sample up to what the rank leaves out, not exactly: values put in there by force would be false
-    maxima.
+        g_t equals f_t on the sample up to what the rank leaves out, not exactly: values put in there by force would be false
+        maxima.
 
-    Parameters
-    ----------
-    domain : Domain
-        A symmetric world.
-    sample : array of int
-        Different states, for example from `landmarks`; 2 to 10 000 of them.
-    t : float
-    method : {"nystrom", "harmonics"}
-    tau : int, optional
-        Default: 12 n / m for m of n states in the sample (4 n / m for harmonics), less where so long walks would not
-        fit into memory: at most 40 million entries, half a gigabyte.
-    rank : int, optional
-        Components to keep at most. Default: all whose eigenvalue stands clear of rounding (1e-12 of the largest, 1e-9
-        above 50 000 states; for harmonics 1e-4).
-    remainder : bool
-        Whether nystrom adds the share that its eigenvectors cannot hold. Only for whole t: the others go without.
-    n_jobs : int
-        Workers; the numbers do not depend on it.
+        Parameters
+        ----------
+        domain : Domain
+            A symmetric world.
+        sample : array of int
+            Different states, for example from `landmarks`; 2 to 10 000 of them.
+        t : float
+        method : {"nystrom", "harmonics"}
+        tau : int, optional
+            Default: 12 n / m for m of n states in the sample (4 n / m for harmonics), less where so long walks would not
+            fit into memory: at most 40 million entries, half a gigabyte.
+        rank : int, optional
+            Components to keep at most. Default: all whose eigenvalue stands clear of rounding (1e-12 of the largest, 1e-9
+            above 50 000 states; for harmonics 1e-4).
+        remainder : bool
+            Whether nystrom adds the share that its eigenvectors cannot hold. Only for whole t: the others go without.
+        n_jobs : int
+            Workers; the numbers do not depend on it.
 
-    Returns
-    -------
-    ExtendedScores
-        An array of shape (n_states,) with ``t``, ``method``, ``tau``, ``rank``, ``sample`` and ``error_estimate``.
+        Returns
+        -------
+        ExtendedScores
+            An array of shape (n_states,) with ``t``, ``method``, ``tau``, ``rank``, ``sample`` and ``error_estimate``.
 
-    Raises
-    ------
-    InvalidInput
-        A world that is not symmetric, a sample with repeated or unknown states, a fraction of t with harmonics.
+        Raises
+        ------
+        InvalidInput
+            A world that is not symmetric, a sample with repeated or unknown states, a fraction of t with harmonics.
 
-    Examples
-    --------
-    >>> import numpy as np, farpoint as fp
-    >>> world = fp.ring()
-    >>> scores = fp.extend(world, fp.landmarks(world, world.n_states // 4), t=4)
-    >>> bool(np.corrcoef(scores, fp.score(world, t=4))[0, 1] > 0.98)
-    True
-    >>> bool(scores.error_estimate < 0.3 * scores.std())
-    True
+        Examples
+        --------
+        >>> import numpy as np, farpoint as fp
+        >>> world = fp.ring()
+        >>> scores = fp.extend(world, fp.landmarks(world, world.n_states // 4), t=4)
+        >>> bool(np.corrcoef(scores, fp.score(world, t=4))[0, 1] > 0.98)
+        True
+        >>> bool(scores.error_estimate < 0.3 * scores.std())
+        True
     """
     check_walkable(domain)
     domain = domain.walker
@@ -267,9 +267,7 @@ def extend_to(domain: Domain, scores: ArrayLike, observations: ArrayLike) -> NDA
     points = check_observations(domain, observations)
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (domain.n_states,) or not np.isfinite(values).all():
-        raise InvalidInput(
-            f"scores must have one finite entry a state ({domain.n_states}); got shape {values.shape}."
-        )
+        raise InvalidInput(f"scores must have one finite entry a state ({domain.n_states}); got shape {values.shape}.")
     known: Any = domain.observations
     between = RBFInterpolator(known, values, neighbors=min(_NEAREST, domain.n_states), kernel="linear", degree=0)
     # A score is never negative; a function through scores near zero may dip below.

@@ -86,9 +86,7 @@ def read_samples(
         return before, None
     after = _rows("next_observations", next_observations)
     if after.shape != before.shape:
-        raise InvalidInput(
-            f"next_observations must have the shape of observations {before.shape}; got {after.shape}."
-        )
+        raise InvalidInput(f"next_observations must have the shape of observations {before.shape}; got {after.shape}.")
     return before, after
 
 
