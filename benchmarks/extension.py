@@ -79,9 +79,8 @@ def cost(side: int, n_sample: int) -> None:
     fp.extend(fp.open_room(4, 4), [0, 5])
     began = time.perf_counter()
     sample = fp.landmarks(world, n_sample)
-    print(
-        f"\n{world.n_states:,} states: {n_sample} farthest landmarks in {time.perf_counter() - began:.1f} s", flush=True
-    )
+    seconds = time.perf_counter() - began
+    print(f"\n{world.n_states:,} states: {n_sample} farthest landmarks in {seconds:.1f} s", flush=True)
     with PeakMemory() as memory:
         began = time.perf_counter()
         scores = fp.extend(world, sample, t=13)

@@ -457,9 +457,9 @@ class Domain:
             How many representatives. Default 1000, or all different observations where there are fewer.
         neighbours : {"both", "temporal", "kernel"}
             ``"temporal"``: cells between which a step was seen, weighted by how often, in either direction; knows
-            walls thicker than a cell. ``"kernel"``: the nearest neighbours of each representative, with weight exp(−|x − y|² / (σ_x σ_y)),
-            σ the distance to the last of them; knows only distance, and crosses walls thinner than that. ``"both"``:
-            the sum, each with mean 1; without ``next_observations`` the kernel alone.
+            walls thicker than a cell. ``"kernel"``: the nearest neighbours of each representative, with weight
+            exp(−|x − y|² / (σ_x σ_y)), σ the distance to the last of them; knows only distance, and crosses walls
+            thinner than that. ``"both"``: the sum, each with mean 1; without ``next_observations`` the kernel alone.
         alpha : float
             Density normalisation W / (q q)^α of Coifman and Lafon: 1 forgets how densely samples lie, 0 keeps it.
         n_neighbours : int

@@ -1,4 +1,4 @@
-"""Worlds from samples of continuous states: representatives, the graph between them, and the state nearest to a point."""
+"""Worlds from samples of continuous states: representatives, the graph between them, the state nearest to a point."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="must join at least two"):
         fp.Domain.from_samples(points, points, neighbours="temporal")
     with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers a state \(2\)"):
-        fp.Domain([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))  # type: ignore[arg-type]
+        fp.Domain([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.nearest_state(fp.ring(), [0.0])
 
