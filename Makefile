@@ -20,6 +20,7 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.learning
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
+	.venv/bin/python -m benchmarks.extension
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

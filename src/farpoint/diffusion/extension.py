@@ -125,8 +125,8 @@ def extend(
     t : float
     method : {"nystrom", "harmonics"}
     tau : int, optional
-        Default: 12 n / m for m of n states in the sample (4 n / m for harmonics), less where so long walks would not
-        fit into memory: at most 40 million entries, half a gigabyte.
+        Default: 12 n / m for m of n states in the sample (4 n / m for harmonics), less where walks so
+        long would take half a gigabyte (40 million entries) or much more than a minute of one core.
     rank : int, optional
         Components to keep at most. Default: all whose eigenvalue stands clear of rounding (1e-12 of the largest, 1e-9
         above 50 000 states; for harmonics 1e-4).

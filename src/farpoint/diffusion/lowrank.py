@@ -29,6 +29,8 @@ from farpoint.engines import each
 
 # Entries of the columns that are kept at most: 12 bytes each, and as much again while their order is changed.
 MOST_ENTRIES = 40_000_000
+# Entries of the columns times the steps of the walks, at most: about a minute of one core.
+MOST_WORK = 6e9
 _LANDMARKS_A_TASK = 32
 _ROWS_A_BLOCK_BYTES = 1 << 26
 # In worlds above this size what is below the cutoff is dropped on the way, and eigenvalues near it are not trusted.
@@ -113,16 +115,17 @@ def _walk_task(
 
 
 def affordable_tau(domain: Domain, sample: NDArray[np.int64], tau: int) -> int:
-    """Return τ, or the longest below it whose columns, judged by a few of them, fit into memory."""
+    """Return τ, or the longest below it whose columns, judged by a few of them, fit into memory and a minute."""
     few = sample[np.linspace(0, sample.size - 1, num=min(8, sample.size)).astype(np.int64)]
-    if domain.n_states * sample.size <= MOST_ENTRIES:
+    if domain.n_states * sample.size <= min(MOST_ENTRIES, MOST_WORK / tau):
         return tau
     # Upwards, so that no walk longer than needed is tried.
-    fits, length = 1, 16
+    fits, length = 1, 8
     while True:
         length = min(length, tau)
         pointers, _, _ = _walk_task(walk_table(domain, length), few)
-        if pointers[-1] / few.size * sample.size > MOST_ENTRIES:
+        entries = pointers[-1] / few.size * sample.size
+        if entries > MOST_ENTRIES or entries * length > MOST_WORK:
             return fits
         fits = length
         if length == tau:
