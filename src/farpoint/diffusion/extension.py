@@ -128,8 +128,8 @@ def extend(
         Default: 12 n / m for m of n states in the sample (4 n / m for harmonics), less where walks so
         long would take half a gigabyte (40 million entries) or much more than a minute of one core.
     rank : int, optional
-        Components to keep at most. Default: all whose eigenvalue stands clear of rounding (1e-12 of the largest, 1e-9
-        above 50 000 states; for harmonics 1e-4).
+        Components to keep at most. Default: all whose eigenvalue stands clear of rounding (1e-12 of the largest; for
+        harmonics 1e-4).
     remainder : bool
         Whether nystrom adds the share that its eigenvectors cannot hold. Only for whole t: the others go without.
     n_jobs : int
@@ -251,8 +251,7 @@ def extend_to(domain: Domain, scores: ArrayLike, observations: ArrayLike) -> NDA
     """Return the score at observations that need not be states: the given score at every state, between them smooth.
 
     Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
-    through every state's own score and need no width. Where observations are far from every state the result
-    means little; `nearest_state` says how far.
+    through every state's own score and need no width. Far from every state the result means little.
 
     Parameters
     ----------

@@ -33,13 +33,14 @@ MOST_ENTRIES = 40_000_000
 MOST_WORK = 6e9
 _LANDMARKS_A_TASK = 32
 _ROWS_A_BLOCK_BYTES = 1 << 26
-# In worlds above this size what is below the cutoff is dropped on the way, and eigenvalues near it are not trusted.
-_EXACT_STATES = 50_000
-_CUTOFF = 1e-14
-_TRUSTED = {True: 1e-12, False: 1e-9}
+# Probabilities below this are dropped on the way: all of them together are less than the rounding of the largest.
+_CUTOFF = 1e-18
+# Eigenvalues below this share of the largest are rounding.
+_TRUSTED = 1e-12
 # Products of the columns with themselves lose twice the digits: only for kernels conditioned better than this.
 _SAFE_CONDITION = 1e-5
 _SPARSE = 0.05
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,6 @@ class Columns:
     sample: NDArray[np.int64]
     degrees: NDArray[np.float64]
     tau: int
-    exact: bool
 
     @cached_property
     def first(self) -> NDArray[np.float64]:
@@ -62,11 +62,6 @@ class Columns:
         """The rows of the sample: L^τ between landmarks, symmetric to the last digit."""
         rows = self.matrix[self.sample].toarray()
         return np.asarray((rows + rows.T) / 2)
-
-    @property
-    def trusted(self) -> float:
-        """Eigenvalues below this share of the largest are rounding."""
-        return _TRUSTED[self.exact]
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, each small enough to be filled."""
@@ -87,12 +82,7 @@ def columns_of(domain: Domain, sample: NDArray[np.int64], tau: int, n_jobs: int 
     data /= root[states]
     data *= np.repeat(root[sample], counts[1:])
     matrix = csc_array((data, states, np.cumsum(counts)), shape=(degrees.size, sample.size))
-    return Columns(csr_array(matrix.tocsr()), sample, degrees, tau, cutoff_of(domain) == 0.0)
-
-
-def cutoff_of(domain: Domain) -> float:
-    """Return the probability below which a walk is dropped."""
-    return 0.0 if domain.n_states <= _EXACT_STATES else _CUTOFF
+    return Columns(csr_array(matrix.tocsr()), sample, degrees, tau)
 
 
 def _walks(
@@ -107,9 +97,9 @@ def _walk_task(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     from farpoint.diffusion.extension_kernels import walk_ends
 
-    cutoff = 0.0 if table.pi.size <= _EXACT_STATES else _CUTOFF
+    matrix = table.matrix
     pointers, ends, values = walk_ends(
-        table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave, sources, table.t, cutoff
+        matrix.indptr, matrix.indices, matrix.data, table.stay, table.leave, sources, table.t, _CUTOFF
     )
     return pointers, ends, values
 
@@ -137,9 +127,12 @@ def positive_part(
     matrix: NDArray[np.float64], least: float, rank: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the eigenvalues above ``least`` of the largest, descending, at most ``rank``, and their vectors."""
+    if not matrix.size:
+        return np.empty(0), np.empty((0, 0))
     values, vectors = linalg.eigh(matrix, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    kept = int((values > least * max(values[0], 0.0)).sum()) if values[0] > 0 else 0
+    # The walk has norm 1: what is this small is rounding, also where nothing larger is left.
+    kept = int((values > max(least * values[0], _ROUNDING)).sum())
     kept = kept if rank is None else min(kept, rank)
     return values[:kept], vectors[:, :kept]
 
@@ -156,6 +149,8 @@ class LowRank:
 
     def scores(self, t: float, n_jobs: int = -1) -> NDArray[np.float64]:
         """Return ‖Σ ω̂_iᵗ φ̂_i(s) φ̃̂_i‖² of every state, block of rows by block of rows (Eq. 1)."""
+        if not self.omega.size:
+            return np.zeros(self.columns.degrees.size)
         values, vectors = linalg.eigh(self.gram, check_finite=False)
         half = vectors * np.sqrt(np.maximum(values, 0.0))
         return self._squares((self.mix * self.omega**t) @ half, n_jobs) / self.columns.degrees
@@ -175,11 +170,10 @@ class LowRank:
 def low_rank(columns: Columns, rank: int | None = None) -> LowRank:
     """Return the eigenpairs of the matrix of low rank that the columns of a sample make."""
     first = columns.first[columns.sample]
-    least = columns.trusted
-    values, vectors = positive_part(columns.within - np.outer(first, first), least)
+    values, vectors = positive_part(columns.within - np.outer(first, first), _TRUSTED)
     to_factor = vectors / np.sqrt(values)
     squares, weighted = _grams(columns, to_factor, values)
-    mu, turn = positive_part(squares, least, rank)
+    mu, turn = positive_part(squares, _TRUSTED, rank)
     turn = turn / np.sqrt(mu)
     omega = np.minimum(mu, 1.0) ** (1.0 / columns.tau)
     return LowRank(columns, to_factor @ turn, omega, turn.T @ weighted @ turn)

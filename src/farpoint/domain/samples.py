@@ -91,7 +91,10 @@ def read_samples(
 
 
 def _rows(what: str, values: Any) -> NDArray[np.float64]:
-    values = list(values) if not isinstance(values, np.ndarray) else values
+    try:
+        values = list(values) if not isinstance(values, np.ndarray) else values
+    except TypeError as error:
+        raise InvalidInput(f"{what} must be rows of numbers; got {values!r}.") from error
     if len(values) and isinstance(values[0], (bytes, str)):
         raise InvalidInput(
             f"{what} must be numbers; got {type(values[0]).__name__}. Explore with state=lambda env, observation: "
@@ -205,8 +208,10 @@ def check_observations(domain: Domain, observations: ArrayLike) -> NDArray[np.fl
     """Return observations as rows that can be compared with those of a world's states."""
     if domain.observations is None:
         raise InvalidInput(f"world must have observations; got {domain!r} without. Make it with Domain.from_samples.")
-    values = np.asarray(observations)
-    points = _rows("observations", values[None] if values.ndim == 1 else values)
+    single = isinstance(observations, np.ndarray) and observations.ndim == 1
+    if isinstance(observations, (list, tuple)) and observations and np.isscalar(observations[0]):
+        single = True
+    points = _rows("observations", [observations] if single else observations)
     if points.shape[1] != domain.observations.shape[1]:
         raise InvalidInput(
             f"observations must have {domain.observations.shape[1]} numbers each; got {points.shape[1]}."

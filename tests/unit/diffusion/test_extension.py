@@ -215,14 +215,15 @@ def test_sparse_blocks_and_threads_give_the_same(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(fp.extend(world, sample, 4, tau=6), filled, rtol=1e-8)
 
 
-def test_cut_walks_of_large_worlds_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropped_tails_of_long_walks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     world = fp.random_maze(50, 50)
     sample = fp.landmarks(world, 60)
-    whole = fp.extend(world, sample, 4, tau=60)
-    monkeypatch.setattr(lowrank, "_EXACT_STATES", 10)
-    cut = columns_of(world, sample, 60)
-    assert not cut.exact
-    np.testing.assert_allclose(fp.extend(world, sample, 4, tau=60), whole, rtol=1e-5)
+    cut, scores = columns_of(world, sample, 200), fp.extend(world, sample, 4, tau=200)
+    monkeypatch.setattr(lowrank, "_CUTOFF", 0.0)
+    whole = columns_of(world, sample, 200)
+    assert cut.matrix.nnz < whole.matrix.nnz
+    np.testing.assert_allclose(cut.matrix.toarray(), whole.matrix.toarray(), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(scores, fp.extend(world, sample, 4, tau=200), rtol=1e-4)
 
 
 def test_tau_shrinks_to_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,6 +235,18 @@ def test_tau_shrinks_to_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 16 <= tau < 100
     assert columns_of(world, sample, tau).matrix.nnz < 1.2 * 36 * 1500
     assert fp.extend(world, sample, 4).tau == affordable_tau(world, sample, 1200)
+
+
+def test_a_world_that_forgets_at_once_has_no_far_points() -> None:
+    # Two states: the lazy walk is uniform after one step, and every f_t is 0.
+    found = fp.extend(fp.grid((2,)), [0, 1], 4)
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)
+    assert found.rank == 0
+    # A complete graph mixes as fast from everywhere.
+    world = fp.Domain.from_adjacency(np.ones((12, 12)) - np.eye(12))
+    for t in (1, 4):
+        found = fp.extend(world, [0, 3, 7], t)
+        np.testing.assert_allclose(found, fp.score(world, t=t), rtol=0.2)
 
 
 @pytest.mark.parametrize("make", WORLDS)

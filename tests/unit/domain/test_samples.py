@@ -225,6 +225,13 @@ def test_bad_input_is_refused() -> None:
         fp.Domain([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.nearest_state(fp.ring(), [0.0])
+    world = fp.Domain.from_samples(points)
+    with pytest.raises(InvalidInput, match="all equally long"):
+        fp.nearest_state(world, [[0.0, 1.0], [0.0]])
+    with pytest.raises(InvalidInput, match="observations must be rows of numbers"):
+        fp.nearest_state(world, 0.5)
+    with pytest.raises(InvalidInput, match="observations must be finite"):
+        fp.nearest_state(world, [np.nan, 0.0])
 
 
 def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
