@@ -105,6 +105,8 @@ def extend(
 
     The last column is no extension at all: at t = 4 the score is mostly the number of moves that a state has, and from
     a twentieth of the states little more than that is learned.
+    A sample too small for t is not rescued by anything: 2 000 of a million states of a maze (t = 13) give 0.59, about
+    what the degrees give, and ``error_estimate`` is then as large as the spread of the scores.
 
     What helps at a tenth: walks that reach past the next landmarks (τ = 16: correlation 0.4 … 0.5; the default, about
     120: 0.86 … 0.96, as good as the exact leading eigenvectors, so nothing of that rank can be better); then the
