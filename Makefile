@@ -20,11 +20,12 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.learning
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
+	.venv/bin/python -m benchmarks.extension
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale,bench]"
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale,samples,bench]"
 	touch $@
 
 clean:

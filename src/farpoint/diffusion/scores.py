@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,22 +44,22 @@ class Scores(NDArray[np.float64]):
     standard_error: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], **record: Any) -> Scores:
+    def of(cls, values: NDArray[np.float64], **record: Any) -> Self:
         """Return ``values`` with the record of how they were made."""
         scores = np.asarray(values, dtype=np.float64).view(cls)
         for name, value in record.items():
             setattr(scores, name, value)
         return scores
 
-    def copy(self, order: Any = "C") -> Scores:
+    def copy(self, order: Any = "C") -> Self:
         """Return a copy that carries the record."""
-        return Scores.of(np.array(self, order=order), **vars(self))
+        return type(self).of(np.array(self, order=order), **vars(self))
 
-    def __deepcopy__(self, memo: Any) -> Scores:
+    def __deepcopy__(self, memo: Any) -> Self:
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _restored, (np.asarray(self), vars(self))
+        return _restored, (np.asarray(self), vars(self), type(self))
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)
@@ -69,5 +69,5 @@ class Scores(NDArray[np.float64]):
         return np.asarray(self)[key]
 
 
-def _restored(values: NDArray[np.float64], record: dict[str, Any]) -> Scores:
-    return Scores.of(values, **record)
+def _restored(values: NDArray[np.float64], record: dict[str, Any], kind: type[Scores] = Scores) -> Scores:
+    return kind.of(values, **record)

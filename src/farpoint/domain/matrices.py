@@ -46,6 +46,16 @@ def shares(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
     return array
 
 
+def observed(values: ArrayLike, n_states: int) -> NDArray[np.float64]:
+    """Return one row of finite numbers a state."""
+    array = np.array(values, dtype=np.float64)
+    if array.ndim != 2 or len(array) != n_states or not np.isfinite(array).all():
+        raise InvalidInput(
+            f"observations must be one row of finite numbers a state ({n_states}); got shape {array.shape}."
+        )
+    return array
+
+
 def column(what: str, values: ArrayLike, length: int, dtype: Any) -> NDArray[Any]:
     """Return one entry a choice."""
     array = np.array(values, dtype=dtype)

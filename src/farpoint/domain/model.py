@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +59,8 @@ class Domain:
         a time limit. For the walk only; local maxima and routes know the world's own moves.
     starts : array of float, shape (n_states,), optional
         Where it begins again; needed with ``restart``.
+    observations : array of float, shape (n_states, n_dimensions), optional
+        What an agent sees in each state, in worlds made of samples (`from_samples`).
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Domain:
     name: str = "world"
     restart: NDArray[np.float64] | None = None
     starts: NDArray[np.float64] | None = None
+    observations: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         transitions = matrices.canonical(csr_array(self.transitions, dtype=np.float64))
@@ -138,6 +141,8 @@ class Domain:
                 put(what, matrices.shares(what, getattr(self, what), n_states))
         if self.starts is not None and abs(self.starts.sum() - 1.0) > matrices.ROW_SUM_TOLERANCE:
             raise InvalidInput(f"starts must sum to 1; got {self.starts.sum():.6g}.")
+        if self.observations is not None:
+            put("observations", matrices.observed(self.observations, n_states))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Made anew on arrival, so that a copy in another process is checked and read-only too.
@@ -420,6 +425,81 @@ class Domain:
 
         log = logs.read_log(states, next_states, actions)
         return cls(**logs.count_transitions(log, symmetrize, largest_component), name=name)
+
+    @classmethod
+    def from_samples(
+        cls,
+        observations: Any,
+        next_observations: Any = None,
+        *,
+        n_states: int | None = None,
+        neighbours: str = "both",
+        alpha: float = 1.0,
+        n_neighbours: int = 8,
+        representatives: str = "farthest",
+        seed: int = 0,
+        name: str = "samples",
+    ) -> Domain:
+        """Return the world of a continuous space, from observations of it: some stand for all, and are joined.
+
+        Each observation belongs to the cell of its nearest representative. The result is symmetric and in one part:
+        the largest.
+
+        Parameters
+        ----------
+        observations : array, shape (n, n_dimensions)
+            Or, alone: what `explore` returns (with ``state=lambda env, observation: tuple(observation)``), or anything
+            with ``observations`` and ``next_observations``. Distances are Euclidean: scale dimensions of different
+            units first.
+        next_observations : array, shape (n, n_dimensions), optional
+            Of each observation, the one a step later.
+        n_states : int, optional
+            How many representatives. Default 1000, or all different observations where there are fewer.
+        neighbours : {"both", "temporal", "kernel"}
+            ``"temporal"``: cells between which a step was seen, weighted by how often, in either direction; knows
+            walls thicker than a cell. ``"kernel"``: the nearest neighbours of each representative, with weight
+            exp(−|x − y|² / (σ_x σ_y)), σ the distance to the last of them; knows only distance, and crosses walls
+            thinner than that. ``"both"``: the sum, each with mean 1; without ``next_observations`` the kernel alone.
+        alpha : float
+            Density normalisation W / (q q)^α of Coifman and Lafon: 1 forgets how densely samples lie, 0 keeps it.
+        n_neighbours : int
+            Of the kernel.
+        representatives : {"farthest", "kmeans++"}
+            Farthest points, which cover the space evenly, or the seeding of k-means, which follows the density. Among
+            100 000 observations drawn at random where there are more.
+        seed : int
+
+        Returns
+        -------
+        Domain
+            With ``observations``, one row a state.
+
+        Raises
+        ------
+        MissingExtra
+            Without scikit-learn: ``pip install 'farpoint[samples]'``.
+
+        Examples
+        --------
+        >>> import numpy as np, farpoint as fp
+        >>> points = np.random.default_rng(0).uniform(size=(5000, 2))
+        >>> world = fp.Domain.from_samples(points, n_states=300)
+        >>> world.n_states, world.observations.shape, world.symmetric
+        (300, (300, 2), True)
+        """
+        from farpoint.domain import samples
+
+        weights, states = samples.build(
+            observations,
+            next_observations,
+            n_states=n_states,
+            neighbours=neighbours,
+            alpha=alpha,
+            n_neighbours=n_neighbours,
+            representatives=representatives,
+            seed=seed,
+        )
+        return replace(cls.from_adjacency(weights, name=name), observations=states)
 
     @property
     def n_states(self) -> int:

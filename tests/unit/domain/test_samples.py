@@ -1,0 +1,240 @@
+"""Worlds from samples of continuous states, and the state nearest to an observation."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import farpoint as fp
+from farpoint.domain import samples
+from farpoint.errors import InvalidInput, MissingExtra, UnknownName
+
+Array = NDArray[np.float64]
+
+
+def square(n: int = 2000, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).uniform(size=(n, 2))
+
+
+def walled_walk(n_steps: int = 20_000, seed: int = 0) -> tuple[Array, Array]:
+    """A walk in the unit square with a wall, 0.45 < x < 0.55, that is open only above y = 0.8."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(scale=0.04, size=(n_steps, 2))
+    path = np.empty((n_steps + 1, 2))
+    path[0] = 0.2
+    for number, step in enumerate(steps):
+        there = np.clip(path[number] + step, 0.0, 1.0)
+        inside = 0.45 < there[0] < 0.55 or (path[number, 0] < 0.5) != (there[0] < 0.5)
+        open_here = min(path[number, 1], there[1]) > 0.8
+        path[number + 1] = path[number] if inside and not open_here else there
+    return path[:-1], path[1:]
+
+
+def brute_nearest(states: Array, points: Array) -> NDArray[np.int64]:
+    return np.asarray(((points[:, None] - states[None]) ** 2).sum(axis=2).argmin(axis=1))
+
+
+def test_corners_of_a_square_are_its_far_points() -> None:
+    world = fp.Domain.from_samples(square(5000), n_states=400, n_neighbours=10)
+    assert world.symmetric
+    assert world.n_states == 400
+    assert world.observations is not None
+    goals = fp.find_goals(world, fp.score(world, t=40)).most_prominent(4)
+    found = world.observations[goals.states]
+    for corner in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        assert np.abs(found - corner).max(axis=1).min() < 0.15
+
+
+def test_temporal_neighbours_know_the_wall_and_the_kernel_does_not() -> None:
+    before, after = walled_walk()
+    low = {}
+    for neighbours in ("temporal", "kernel"):
+        world = fp.Domain.from_samples(before, after, n_states=150, neighbours=neighbours)
+        assert world.observations is not None
+        left = world.observations[:, 0] < 0.5
+        low_down = world.observations[:, 1] < 0.6
+        edges = world.adjacency.tocoo()
+        crossing = left[edges.row] != left[edges.col]
+        low[neighbours] = int((crossing & low_down[edges.row] & low_down[edges.col]).sum())
+    assert low["kernel"] > 10
+    assert low["temporal"] == 0
+
+
+def test_temporal_weights_are_counts_of_the_log() -> None:
+    # Every point its own cell, typed by hand: 0–1 twice, 1–2 once, nothing between 0 and 2.
+    before = np.array([[0.0], [1.0], [1.0], [2.0]])
+    after = np.array([[1.0], [0.0], [2.0], [2.0]])
+    world = fp.Domain.from_samples(before, after, neighbours="temporal", alpha=0.0)
+    weights = world.adjacency.toarray()
+    np.testing.assert_allclose(weights / weights[1, 2], [[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+
+
+def test_kernel_weights_are_the_formula() -> None:
+    points = square(40, seed=3)
+    found = samples.kernel_graph(points, 5).toarray()
+    away = np.linalg.norm(points[:, None] - points[None], axis=2)
+    scale = np.sort(away, axis=1)[:, 5]
+    nearest = np.argsort(away, axis=1)[:, 1:6]
+    joined = np.zeros((40, 40), dtype=bool)
+    joined[np.arange(40)[:, None], nearest] = True
+    joined |= joined.T
+    np.testing.assert_allclose(found, np.where(joined, np.exp(-(away**2) / np.outer(scale, scale)), 0.0), rtol=1e-10)
+
+
+def test_alpha_divides_by_the_density() -> None:
+    weights = samples.kernel_graph(square(60, seed=4), 6)
+    dense = weights.toarray()
+    q = dense.sum(axis=1)
+    for alpha in (0.0, 0.5, 1.0):
+        expected = dense / np.outer(q, q) ** alpha
+        found = samples.normalised(weights, alpha).toarray()
+        np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), rtol=1e-12, atol=0)
+
+
+def test_both_is_the_sum_and_falls_back_to_the_kernel() -> None:
+    before, after = walled_walk(3000)
+    edges = {
+        word: {
+            frozenset((tuple(world.observations[u]), tuple(world.observations[v])))
+            for u, v in nx.from_scipy_sparse_array(world.adjacency).edges
+        }
+        for word in ("temporal", "kernel", "both")
+        if (world := fp.Domain.from_samples(before, after, n_states=80, neighbours=word)).observations is not None
+    }
+    assert edges["both"] >= edges["temporal"] | edges["kernel"]
+    alone = fp.Domain.from_samples(before, n_states=80)
+    kernel = fp.Domain.from_samples(before, n_states=80, neighbours="kernel")
+    assert alone.fingerprint == kernel.fingerprint
+
+
+@pytest.mark.parametrize("dimensions", [1, 3, 30])
+def test_nearest_state_against_every_distance(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    world = fp.Domain.from_samples(rng.normal(size=(500, dimensions)), n_states=100)
+    assert world.observations is not None
+    points = rng.normal(size=(333, dimensions))
+    expected = brute_nearest(np.asarray(world.observations), points)
+    np.testing.assert_array_equal(fp.nearest_state(world, points), expected)
+    np.testing.assert_array_equal(fp.nearest_state(world, world.observations), np.arange(world.n_states))
+    assert fp.nearest_state(world, points[0]).tolist() == [expected[0]]
+    monkeypatch.setattr(samples, "_BLOCK", 50)
+    np.testing.assert_array_equal(fp.nearest_state(world, points), expected)
+
+
+def test_farthest_representatives_cover_better_than_kmeans_seeds() -> None:
+    # A dense cluster and a thin rest.
+    points = np.concatenate([0.05 * square(3000), square(300, seed=1)])
+
+    def reach(word: str) -> float:
+        world = fp.Domain.from_samples(points, n_states=60, representatives=word, n_neighbours=20)
+        states = np.asarray(world.observations)
+        return float(np.linalg.norm(points - states[brute_nearest(states, points)], axis=1).max())
+
+    assert reach("farthest") < reach("kmeans++")
+
+
+def test_representatives_are_observations_and_follow_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "_POOL", 1000)
+    points = square(3000)
+    rows = {tuple(row) for row in points.tolist()}
+    for word in ("farthest", "kmeans++"):
+        worlds = [fp.Domain.from_samples(points, n_states=50, seed=s, representatives=word) for s in (1, 1, 2)]
+        kept = [np.asarray(world.observations) for world in worlds]
+        assert {tuple(row) for row in kept[0].tolist()} <= rows
+        np.testing.assert_array_equal(kept[0], kept[1])
+        assert not np.array_equal(kept[0], kept[2])
+
+
+def test_only_the_largest_part_stays() -> None:
+    points = np.concatenate([square(300), 100.0 + square(80, seed=1)])
+    world = fp.Domain.from_samples(points, n_neighbours=6)
+    assert world.observations is not None
+    assert world.n_states == 300
+    assert (world.observations < 2).all()
+    assert world.component_sizes == (300,)
+
+
+def test_observations_survive_pickling_and_are_read_only() -> None:
+    world = fp.Domain.from_samples(square(200), n_states=50)
+    fp.nearest_state(world, [0.5, 0.5])
+    again = pickle.loads(pickle.dumps(world))
+    assert world.observations is not None
+    np.testing.assert_array_equal(again.observations, world.observations)
+    assert again.fingerprint == world.fingerprint
+    assert not again.observations.flags.writeable
+    assert fp.ring().observations is None
+
+
+def test_logs_and_buffers_are_read() -> None:
+    before, after = walled_walk(2000)
+    plain = fp.Domain.from_samples(before, after, n_states=60)
+    log = fp.Transitions(
+        [tuple(row) for row in before.tolist()],
+        [tuple(row) for row in after.tolist()],
+        np.zeros(2000, dtype=np.int64),
+        np.zeros(2000, dtype=bool),
+    )
+    held = SimpleNamespace(observations=before, next_observations=after)
+    for source in (log, held):
+        assert fp.Domain.from_samples(source, n_states=60).fingerprint == plain.fingerprint
+
+
+def test_explored_cart_pole_makes_a_world() -> None:
+    import gymnasium as gym
+
+    log = fp.explore(gym.make("CartPole-v1"), 1500, seed=0, state=lambda env, observation: tuple(observation.tolist()))
+    world = fp.Domain.from_samples(log, n_states=100)
+    assert world.observations is not None
+    assert world.observations.shape == (world.n_states, 4)
+    assert len(fp.find_goals(world, fp.score(world))) > 1
+
+
+def test_bad_input_is_refused() -> None:
+    points = square(50)
+    with pytest.raises(UnknownName, match="neighbours must be one of temporal, kernel, both; got 'near'"):
+        fp.Domain.from_samples(points, neighbours="near")
+    with pytest.raises(UnknownName, match="representatives must be one of farthest"):
+        fp.Domain.from_samples(points, representatives="best")
+    with pytest.raises(InvalidInput, match="next_observations must be given for neighbours='temporal'"):
+        fp.Domain.from_samples(points, neighbours="temporal")
+    with pytest.raises(InvalidInput, match=r"next_observations must have the shape of observations \(50, 2\)"):
+        fp.Domain.from_samples(points, points[:-1])
+    with pytest.raises(InvalidInput, match=r"n_states must be at most the number of different points \(50\); got 51"):
+        fp.Domain.from_samples(points, n_states=51)
+    with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
+        fp.Domain.from_samples(points, alpha=2)
+    with pytest.raises(InvalidInput, match="one row an observation"):
+        fp.Domain.from_samples(points[:, 0])
+    with pytest.raises(InvalidInput, match="observations must be finite; got 1 rows"):
+        fp.Domain.from_samples(np.array([[0.0], [np.nan], [1.0]]))
+    with pytest.raises(InvalidInput, match="observations must be numbers; got bytes"):
+        fp.Domain.from_samples([b"a", b"b"])
+    with pytest.raises(InvalidInput, match="all equally long"):
+        fp.Domain.from_samples([[1.0, 2.0], [1.0]])
+    with pytest.raises(InvalidInput, match="at least 2 different points; got 1"):
+        fp.Domain.from_samples(np.zeros((5, 2)))
+    with pytest.raises(InvalidInput, match="must join at least two"):
+        fp.Domain.from_samples(points, points, neighbours="temporal")
+    with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers a state \(2\)"):
+        fp.Domain([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
+    with pytest.raises(InvalidInput, match="world must have observations"):
+        fp.nearest_state(fp.ring(), [0.0])
+    world = fp.Domain.from_samples(points)
+    with pytest.raises(InvalidInput, match="all equally long"):
+        fp.nearest_state(world, [[0.0, 1.0], [0.0]])
+    with pytest.raises(InvalidInput, match="observations must be rows of numbers"):
+        fp.nearest_state(world, 0.5)
+    with pytest.raises(InvalidInput, match="observations must be finite"):
+        fp.nearest_state(world, [np.nan, 0.0])
+
+
+def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.neighbors", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[samples\]'"):
+        fp.Domain.from_samples(square(50))
