@@ -111,7 +111,7 @@ def write_partitions(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = fp.write_partitions(fp.ring(), folder, states_a_partition=64)
     >>> written.n_partitions, written.total
-    (3, 674.0)
+    (3, 680.0)
     """
     parquet()
     size = check_integer("states_a_partition", states_a_partition, 1)
