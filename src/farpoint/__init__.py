@@ -49,6 +49,9 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
+    "Eigenfunctions": "deep.eigenfunctions",
+    "cosine_similarities": "deep.similarity",
+    "learn_eigenfunctions": "deep.eigenfunctions",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -75,6 +78,8 @@ if TYPE_CHECKING:
         learn_episodes,
         train_tabular,
     )
+    from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
+    from farpoint.deep.similarity import cosine_similarities
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -122,6 +127,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CoverTime",
     "Domain",
+    "Eigenfunctions",
     "EpisodicResult",
     "Goals",
     "LearningResult",
@@ -134,6 +140,7 @@ __all__ = [
     "StepsBetweenStates",
     "TabularAgent",
     "Transitions",
+    "cosine_similarities",
     "cover_time",
     "difficulty",
     "diffusion_distance",
@@ -147,6 +154,7 @@ __all__ = [
     "grid",
     "lazy_walk",
     "learn",
+    "learn_eigenfunctions",
     "learn_episodes",
     "load_options",
     "maze",

@@ -35,7 +35,7 @@ class FunctionNetwork(nn.Module):
 
     def __init__(self, kind: str, shape: tuple[int, ...], n_functions: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.kind, self.shape = kind, shape
+        self.kind, self.shape, self.n_functions = kind, shape, n_functions
         self.register_buffer("centre", torch.zeros(shape if kind == COORDINATES else ()))
         self.register_buffer("scale", torch.ones(shape if kind == COORDINATES else ()))
         layers: list[nn.Module] = []
@@ -105,7 +105,7 @@ def make_network(observations: NDArray[Any], n_functions: int, hidden: Sequence[
     kind = kind_of(observations)
     shape = (int(observations.max()) + 1,) if kind == NUMBERS else tuple(observations.shape[1:])
     with torch.random.fork_rng(devices=[]):
-        torch.random.default_generator.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         network = FunctionNetwork(kind, shape, n_functions, hidden)
     network.fit_scale(observations)
     return network

@@ -67,7 +67,9 @@ def read_observations(what: str, values: Any) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InvalidInput(f"{what} must be an array with one observation a row; got rows of several shapes.") from error
+        raise InvalidInput(
+            f"{what} must be an array with one observation a row; got rows of several shapes."
+        ) from error
     if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
         raise InvalidInput(
             f"{what} must be numbers; got {array.dtype}. Give each state its coordinates, its picture or its number."
