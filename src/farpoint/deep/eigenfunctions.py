@@ -46,9 +46,9 @@ class Eigenfunctions:
     --------
     >>> import farpoint as fp
     >>> corridor = fp.grid((10,))
-    >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=500, hidden=(32, 32))
+    >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=1000, hidden=(32, 32))
     >>> functions
-    Eigenfunctions(3 functions of coordinates (1,), allo, 500 steps)
+    Eigenfunctions(3 functions of coordinates (1,), allo, 1000 steps)
     >>> functions.phi(corridor.positions).shape
     (10, 3)
     """
@@ -102,7 +102,7 @@ class Eigenfunctions:
         --------
         >>> import farpoint as fp
         >>> corridor = fp.grid((10,))
-        >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=500, hidden=(32, 32))
+        >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=1000, hidden=(32, 32))
         >>> int(functions.score(corridor, t=20).argmax()) in (0, 9)
         True
         """
@@ -184,7 +184,7 @@ def learn_eigenfunctions(
     steps: int = 10_000,
     batch_size: int = 1024,
     learning_rate: float = 1e-3,
-    dual_rate: float = 1e-4,
+    dual_rate: float = 1e-3,
     barrier: float = 2.0,
     hidden: Sequence[int] = (256, 256),
     rayleigh_ritz: bool = True,
@@ -196,9 +196,9 @@ def learn_eigenfunctions(
     """Return the leading eigenfunctions of a random walk as networks, learned from its transitions alone.
 
     What is learned: let J(s, s′) be the share of transitions from s to s′ in the data, averaged with those from s′ to
-    s, and ρ(s) its row sums. The functions solve (diag ρ − J) u = ν diag(ρ) u, smallest ν first, with E_ρ[u_i u_j] = δ_ij:
-    ½ E[(u(s) − u(s′))²] over transitions is ⟨u, (diag ρ − J) u⟩, and products are averaged over both ends of
-    transitions. So
+    s, and ρ(s) its row sums. The functions solve (diag ρ − J) u = ν diag(ρ) u, smallest ν first, with
+    E_ρ[u_i u_j] = δ_ij: ½ E[(u(s) − u(s′))²] over transitions is ⟨u, (diag ρ − J) u⟩, and products are averaged over
+    both ends of transitions. So
 
     - of a walk in a symmetric world, at rest (s drawn from π₀ ∝ degree): J ∝ M, ρ = π₀, and u are the φ of `spectrum`
       times √(Σ d), with ω = 1 − ν / 2;
@@ -227,7 +227,8 @@ def learn_eigenfunctions(
         are used whole in every step, which is exact.
     learning_rate, dual_rate, barrier : float
         Of Adam, constant for the first half of the steps and then falling; of the dual variables of "allo"; and the
-        weight b of the squared constraints.
+        weight b of the squared constraints. A function whose ν is above b shrinks to nothing: 2 suits every walk (no ν
+        is larger), and less trains faster where all ν that are sought are small.
     hidden : sequence of int
         Widths of the layers; pictures pass two convolutions before.
     rayleigh_ritz : bool
@@ -251,7 +252,7 @@ def learn_eigenfunctions(
     --------
     >>> import farpoint as fp
     >>> corridor = fp.grid((10,))
-    >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=500, hidden=(32, 32))
+    >>> functions = fp.learn_eigenfunctions(corridor, n_functions=3, steps=1000, hidden=(32, 32))
     >>> bool(fp.cosine_similarities(functions, corridor).mean() > 0.9)
     True
     """
