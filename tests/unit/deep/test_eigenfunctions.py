@@ -178,7 +178,7 @@ def test_pictures(shape: tuple[int, ...]) -> None:
     bright = np.zeros((12, 12, 12), dtype=np.uint8)
     for state, (row, column) in enumerate(world.positions):
         bright[state, 4 * row : 4 * row + 4, 3 * column : 3 * column + 3] = 255
-    axis = {(12, 12, 3): -1, (3, 12, 12): 1}.get(shape)
+    axis = None if len(shape) == 2 else -1 if shape[2] == 3 else 1
     pictures = bright if axis is None else np.stack([bright] * 3, axis=axis)
     steps = world.adjacency.tocoo()
     functions = fp.learn_eigenfunctions(
