@@ -54,6 +54,9 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
+    "Eigenfunctions": "deep.eigenfunctions",
+    "cosine_similarities": "deep.similarity",
+    "learn_eigenfunctions": "deep.eigenfunctions",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -80,6 +83,8 @@ if TYPE_CHECKING:
         learn_episodes,
         train_tabular,
     )
+    from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
+    from farpoint.deep.similarity import cosine_similarities
     from farpoint.diffusion import (
         ExtendedScores,
         Goals,
@@ -132,6 +137,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CoverTime",
     "Domain",
+    "Eigenfunctions",
     "EpisodicResult",
     "ExtendedScores",
     "Goals",
@@ -145,6 +151,7 @@ __all__ = [
     "StepsBetweenStates",
     "TabularAgent",
     "Transitions",
+    "cosine_similarities",
     "cover_time",
     "difficulty",
     "diffusion_distance",
@@ -161,6 +168,7 @@ __all__ = [
     "landmarks",
     "lazy_walk",
     "learn",
+    "learn_eigenfunctions",
     "learn_episodes",
     "load_options",
     "maze",
