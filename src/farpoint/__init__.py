@@ -26,6 +26,9 @@ _HOME = {
     "random_maze": "domain",
     "ring": "domain",
     "world": "domain",
+    "ContinuousMaze": "domain.continuous",
+    "image_observations": "domain.images",
+    "observe_walk": "domain.images",
     "engine": "engines",
     "Goals": "diffusion",
     "Scores": "diffusion",
@@ -49,6 +52,13 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
+    "GoalOptionsWrapper": "deep.options_env",
+    "GraphOptions": "deep.graph_options",
+    "LearnedOptions": "deep.policies",
+    "SMDPDQN": "deep.smdp_dqn",
+    "direction_controller": "deep.graph_options",
+    "learn_option_policies": "deep.policies",
+    "load_option_policies": "deep.policies",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -75,6 +85,10 @@ if TYPE_CHECKING:
         learn_episodes,
         train_tabular,
     )
+    from farpoint.deep.graph_options import GraphOptions, direction_controller
+    from farpoint.deep.options_env import GoalOptionsWrapper
+    from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
+    from farpoint.deep.smdp_dqn import SMDPDQN
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -107,6 +121,8 @@ if TYPE_CHECKING:
         ring,
         world,
     )
+    from farpoint.domain.continuous import ContinuousMaze
+    from farpoint.domain.images import image_observations, observe_walk
     from farpoint.engines import engine
     from farpoint.measures import (
         CoverTime,
@@ -120,10 +136,15 @@ if TYPE_CHECKING:
     from farpoint.options import Option, OptionSet, discover, load_options
 
 __all__ = [
+    "SMDPDQN",
+    "ContinuousMaze",
     "CoverTime",
     "Domain",
     "EpisodicResult",
+    "GoalOptionsWrapper",
     "Goals",
+    "GraphOptions",
+    "LearnedOptions",
     "LearningResult",
     "Option",
     "OptionSet",
@@ -138,6 +159,7 @@ __all__ = [
     "difficulty",
     "diffusion_distance",
     "diffusion_map",
+    "direction_controller",
     "discover",
     "engine",
     "explore",
@@ -145,12 +167,16 @@ __all__ = [
     "four_rooms",
     "goals_of_partitions",
     "grid",
+    "image_observations",
     "lazy_walk",
     "learn",
     "learn_episodes",
+    "learn_option_policies",
+    "load_option_policies",
     "load_options",
     "maze",
     "normalized_laplacian",
+    "observe_walk",
     "open_room",
     "random_maze",
     "read_scores",

@@ -16,7 +16,19 @@ from farpoint import report
 
 PACKAGE = Path(fp.__file__).parent
 # From the bottom up: a layer imports only from those before it. `studio` and `cli` stand side by side.
-LAYERS = ["errors", "engines", "domain", "diffusion", "options", "agents", "measures", "experiments", "report", "cli"]
+LAYERS = [
+    "errors",
+    "engines",
+    "domain",
+    "diffusion",
+    "options",
+    "deep",
+    "agents",
+    "measures",
+    "experiments",
+    "report",
+    "cli",
+]
 
 
 def imported_layers(file: Path) -> set[str]:

@@ -1,0 +1,1 @@
+"""Neural parts: eigenfunctions from samples, and learned option policies."""
