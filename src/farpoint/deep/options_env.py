@@ -104,7 +104,7 @@ class GoalOptionsWrapper(gym.Wrapper[Any, int, Any, Any], gym.utils.RecordConstr
             raise InvalidInput("environment must be reset before its first step.")
         if not 0 <= action < self.n_actions + len(self.options):
             raise InvalidInput(f"action must lie in 0 … {self.n_actions + len(self.options) - 1}; got {action}.")
-        number = action - self.n_actions
+        number = max(action - self.n_actions, -1)
         primitive: Any = action if number < 0 else self._first(number)
         if primitive is None:
             primitive, number = int(self._choices.integers(self.n_actions)), -1
