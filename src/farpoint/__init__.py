@@ -59,6 +59,7 @@ _HOME = {
     "direction_controller": "deep.graph_options",
     "learn_option_policies": "deep.policies",
     "load_option_policies": "deep.policies",
+    "option_success": "deep.success",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from farpoint.deep.options_env import GoalOptionsWrapper
     from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
     from farpoint.deep.smdp_dqn import SMDPDQN
+    from farpoint.deep.success import option_success
     from farpoint.diffusion import (
         Goals,
         Scores,
@@ -178,6 +180,7 @@ __all__ = [
     "normalized_laplacian",
     "observe_walk",
     "open_room",
+    "option_success",
     "random_maze",
     "read_scores",
     "refine_goals",

@@ -19,7 +19,7 @@ def flat(observation: Any) -> NDArray[np.float32]:
     return np.asarray(observation, dtype=np.float32).ravel()
 
 
-class GoalEnv(gym.Env[dict[str, NDArray[np.float32]], Any]):
+class GoalEnv(gym.Env[Any, Any]):
     """Trials: −1 a step until the achieved goal lies within ``radius`` of the desired one.
 
     After a success the next trial goes on from there; after a failure, or when the environment's own episode is over,
@@ -46,12 +46,11 @@ class GoalEnv(gym.Env[dict[str, NDArray[np.float32]], Any]):
         self.action_space = env.action_space
         assert env.observation_space.shape is not None
         n_features = int(np.prod(env.observation_space.shape))
-        anywhere = {"low": -np.inf, "high": np.inf, "dtype": np.float32}
         self.observation_space = spaces.Dict(
             {
-                "observation": spaces.Box(shape=(n_features,), **anywhere),  # type: ignore[arg-type]
-                "achieved_goal": spaces.Box(shape=goals.shape[1:], **anywhere),  # type: ignore[arg-type]
-                "desired_goal": spaces.Box(shape=goals.shape[1:], **anywhere),  # type: ignore[arg-type]
+                "observation": spaces.Box(-np.inf, np.inf, (n_features,)),
+                "achieved_goal": spaces.Box(-np.inf, np.inf, goals.shape[1:]),
+                "desired_goal": spaces.Box(-np.inf, np.inf, goals.shape[1:]),
             }
         )
         self._observation: Any = None

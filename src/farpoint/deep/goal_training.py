@@ -54,8 +54,8 @@ class GoalFeatures(BaseFeaturesExtractor):  # type: ignore[misc]
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """Return the input of the first layer."""
-        together = torch.cat([observations["observation"], observations["desired_goal"]], dim=1)
-        x = (together - self.centre) * self.scale
+        together: torch.Tensor = torch.cat([observations["observation"], observations["desired_goal"]], dim=1)
+        x: torch.Tensor = (together - self.centre) * self.scale
         if not len(self.frequencies):
             return x
         waves = x @ self.frequencies.T
@@ -152,7 +152,7 @@ def _model(envs: list[GoalEnv], settings: dict[str, Any]) -> Any:
     centre, scale = _scaling(envs[0], settings["seed"])
     rng = np.random.default_rng([settings["seed"], 1])
     frequencies = rng.normal(0.0, _WAVE_SCALE, (settings["n_waves"], len(centre)))
-    steps, n_envs = settings["steps"], settings["n_envs"]
+    steps, n_envs = int(settings["steps"]), int(settings["n_envs"])
     # One trial must be over before hindsight can look back on it.
     first_trials = (settings["max_length"] + 1) * n_envs
     model = DQN(
@@ -182,7 +182,7 @@ def _model(envs: list[GoalEnv], settings: dict[str, Any]) -> Any:
     )
 
     def share_of_random_actions(_: float) -> float:
-        done = min(1.0, model.num_timesteps / (_RANDOM_UNTIL * steps))
+        done = min(1.0, float(model.num_timesteps) / (_RANDOM_UNTIL * steps))
         return 1.0 + done * (_LAST_RANDOM - 1.0)
 
     # By the steps of the whole training; Stable-Baselines3 knows only the chunk.
@@ -213,7 +213,7 @@ def _network(model: Any) -> GoalNetwork:
     features = model.q_net.features_extractor
     layers = [layer for layer in model.q_net.q_net if isinstance(layer, torch.nn.Linear)]
     return GoalNetwork(
-        *(getattr(features, name).numpy().copy() for name in ("centre", "scale", "frequencies")),
+        **{name: getattr(features, name).numpy().copy() for name in ("centre", "scale", "frequencies")},
         weights=tuple(layer.weight.detach().numpy().copy() for layer in layers),
         biases=tuple(layer.bias.detach().numpy().copy() for layer in layers),
     )

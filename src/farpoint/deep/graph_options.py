@@ -91,7 +91,9 @@ class GraphOption:
         options = self._options
         state, goal = options.nearest(here), int(options.goals[self.number])
         # One state ahead of the nearest: going to the nearest itself would be a way back as often as not.
-        return options.observations[state if state == goal else options._after[self.number, state]]
+        ahead = state if state == goal else int(options._after[self.number, state])
+        target: NDArray[np.float64] = options.observations[ahead]
+        return target
 
 
 class GraphOptions(Sequence[GraphOption]):

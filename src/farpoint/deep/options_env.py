@@ -23,7 +23,7 @@ class ObservedOption(Protocol):
         """Return the action to take, or None where the option ends."""
 
 
-class GoalOptionsWrapper(gym.Wrapper[Any, int, Any, Any], gym.utils.RecordConstructorArgs):
+class GoalOptionsWrapper(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstructorArgs):
     """An environment with the same observations and more actions: n … n + K − 1 are the options.
 
     As `OptionsWrapper`, for options that read observations instead of numbered states: `LearnedOptions`,

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.deep.array_files import read_arrays, write_arrays
-from farpoint.deep.goal_env import GoalEnv, GoalOf, flat
+from farpoint.deep.goal_env import GoalOf, flat
+from farpoint.deep.success import option_success
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, check_fraction, check_integer, listed
 
 FORMAT = "farpoint-option-policies"
@@ -47,7 +48,7 @@ class GoalNetwork:
             x = np.concatenate([x, np.sin(waves), np.cos(waves)])
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             x = np.maximum(weight @ x + bias, 0.0)
-        return self.weights[-1] @ x + self.biases[-1]  # type: ignore[no-any-return]
+        return self.weights[-1] @ x + self.biases[-1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +186,7 @@ def load_option_policies(path: str | PathLike[str], *, goal_of: GoalOf | None = 
     try:
         layers = range(int(header["n_layers"]))
         network = GoalNetwork(
-            *(arrays[name] for name in _INPUT),
+            **{name: arrays[name] for name in _INPUT},
             weights=tuple(arrays[f"weight.{layer}"] for layer in layers),
             biases=tuple(arrays[f"bias.{layer}"] for layer in layers),
         )
@@ -243,7 +244,7 @@ def learn_option_policies(
         What of an observation is compared with goals; default: all of it.
     min_success : float
     trials : int
-        Trials of each option, from a reset followed by random steps.
+        Trials of each option, from a reset followed by random steps; see `option_success`.
     hidden : sequence of int
         Widths of the layers.
     n_waves : int
@@ -279,7 +280,7 @@ def learn_option_policies(
         raise InvalidInput(f"goals must be finite, one row a goal; got shape {wanted.shape}.")
     if not np.isfinite(radius) or radius <= 0:
         raise InvalidInput(f"radius must be a finite number above 0; got {radius!r}.")
-    settings = {
+    settings: dict[str, Any] = {
         "goals": wanted.tolist(),
         "radius": float(radius),
         "steps": check_integer("steps", steps, 1),
@@ -304,12 +305,11 @@ def learn_option_policies(
         ) from error
     envs = make_envs(env, wanted, settings, goal_of)
     network = train(envs, settings, None if checkpoint is None else Path(os.fspath(checkpoint)), progress)
-    success = np.array(
-        [
-            _success(envs[0], number, LearnedOption(goal, 0.0, float(radius), network, goal_of), trials, seed)
-            for number, goal in enumerate(wanted)
-        ]
+    tried = LearnedOptions(wanted, np.zeros(len(wanted)), float(radius), network, goal_of)
+    success = option_success(
+        envs[0].env, tried, trials=trials, max_length=max_length, wander=settings["wander"], seed=seed
     )
+    # A goal at which every trial begins was never put to the test: not kept either.
     kept = success >= min_success
     if not kept.all():
         warnings.warn(
@@ -322,20 +322,3 @@ def learn_option_policies(
     return LearnedOptions(
         wanted[kept], success[kept], float(radius), network, goal_of, wanted[~kept], success[~kept], record
     )
-
-
-def _success(env: GoalEnv, number: int, option: LearnedOption, trials: int, seed: int) -> float:
-    """Return the share of trials in which an option reaches its goal; every option is tried from the same starts."""
-    arrived = counted = 0
-    for start in np.random.SeedSequence([seed, 2]).generate_state(trials):
-        env.reset(seed=int(start), options={"goal": number})
-        # Where the option cannot start there is nothing to measure.
-        if (action := option.act(env._observation)) is None:
-            continue
-        success = failed = False
-        while not (success or failed):
-            _, _, success, failed, _ = env.step(action)
-            action = option.act(env._observation)
-        counted += 1
-        arrived += success
-    return arrived / counted if counted else 0.0

@@ -107,17 +107,18 @@ class SMDPDQN(DQN):  # type: ignore[misc]
     200
     """
 
-    def __init__(self, policy: Any, env: Any, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, policy: Any, env: Any, **kwargs: Any) -> None:
         if kwargs.get("replay_buffer_class") is not None or kwargs.get("n_steps", 1) != 1:
             raise InvalidInput("replay_buffer_class and n_steps must be left out: SMDPDQN has its own buffer.")
         kwargs["replay_buffer_class"] = DurationReplayBuffer
+        given = kwargs.get("replay_buffer_kwargs") or {}
+        kwargs["replay_buffer_kwargs"] = {**given, "gamma": kwargs.setdefault("gamma", 0.99)}
         self._choices = np.random.default_rng(kwargs.get("seed"))
-        super().__init__(policy, env, *args, **kwargs)
+        super().__init__(policy, env, **kwargs)
 
     def _setup_model(self) -> None:
         if isinstance(self.observation_space, spaces.Dict):
             raise InvalidInput(f"observations must not be dictionaries; got {self.observation_space}. Flatten them.")
-        self.replay_buffer_kwargs = {**self.replay_buffer_kwargs, "gamma": self.gamma}
         super()._setup_model()
 
     def train(self, gradient_steps: int, batch_size: int = 100) -> None:
@@ -136,7 +137,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
             loss = torch.nn.functional.smooth_l1_loss(current, target)
             losses.append(loss.item())
             self.policy.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
             self.policy.optimizer.step()
         self._n_updates += gradient_steps

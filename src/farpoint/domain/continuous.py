@@ -223,11 +223,11 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
             walk(self.floor, self._starts(-(-size // length), rng), length, moves, before[part], after[part])
         return (self.observe(before), self.observe(after)) if self.scaled else (before, after)
 
-    def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8] | None:
         """Return the maze as an image, the point in red and goals in green."""
         if self.render_mode is None:
             return None
-        image = np.where(self.floor[:, :, None], np.uint8(_FLOOR), np.uint8(_WALL))
+        image = np.where(self.floor[:, :, None], np.array(_FLOOR, np.uint8), np.array(_WALL, np.uint8))
         image = image.repeat(_PIXELS, axis=0).repeat(_PIXELS, axis=1)
         y, x = (np.indices(image.shape[:2]) + 0.5) / _PIXELS
         for goal_x, goal_y in self.goals:

@@ -65,6 +65,19 @@ def test_options_reach_their_goals_through_the_door_in_spite_of_noise() -> None:
             assert np.linalg.norm(observation - option.goal) <= 0.4
 
 
+def test_success_is_the_share_of_trials_that_arrive() -> None:
+    env = Counter(limit=4)
+    # From 0: three steps are within the limit of four, five are not, and at 0 there is nothing to try.
+    success = fp.option_success(env, [UpTo(3), UpTo(5), UpTo(0)], trials=7)
+    assert success[:2].tolist() == [1.0, 0.0]
+    assert np.isnan(success[2])
+    assert fp.option_success(Counter(), [UpTo(5)], trials=3, max_length=4).tolist() == [0.0]
+    # Random steps first: some trials begin above 0 and arrive in time.
+    assert 0.0 < fp.option_success(Counter(), [UpTo(5)], trials=50, max_length=4, wander=10)[0] < 1.0
+    with pytest.raises(InvalidInput, match="discrete actions"):
+        fp.option_success(fp.ContinuousMaze(actions="box"), [UpTo(1)])
+
+
 def test_option_ends_at_its_goal_and_cannot_start_there() -> None:
     _, options = rooms_options([0])
     assert options[0].act([1.5, 1.6]) is None
@@ -96,7 +109,7 @@ def test_controller_needs_a_row_an_action() -> None:
         fp.direction_controller([1.0, 2.0])
 
 
-class Counter(gym.Env[NDArray[np.float32], int]):
+class Counter(gym.Env[Any, Any]):
     """A number that goes down or up by one, from 0 to 9; the reward is the number reached; 9 ends the episode."""
 
     def __init__(self, limit: int = 100) -> None:
@@ -124,6 +137,9 @@ class UpTo:
 
     def initiation(self, observation: Any) -> bool:
         return bool(observation[0] < self.goal)
+
+    def ended(self, observation: Any) -> bool:
+        return bool(observation[0] >= self.goal)
 
     def act(self, observation: Any) -> int | None:
         return 1 if observation[0] < self.goal else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -22,7 +23,7 @@ GAMMA = 0.9
 N = 6
 
 
-class Corridor(gym.Env[NDArray[np.float32], int]):
+class Corridor(gym.Env[Any, Any]):
     """Cells 0 … 5, one-hot; actions left and right; entering 5 pays 1 and ends the episode; starts anywhere."""
 
     def __init__(self) -> None:
@@ -30,7 +31,7 @@ class Corridor(gym.Env[NDArray[np.float32], int]):
         self.action_space = gym.spaces.Discrete(2)
 
     def _seen(self) -> NDArray[np.float32]:
-        return np.eye(N, dtype=np.float32)[self.place]
+        return np.asarray(np.eye(N, dtype=np.float32)[self.place])
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
         super().reset(seed=seed)
@@ -146,3 +147,14 @@ def test_wrong_use_is_named() -> None:
         fp.SMDPDQN("MlpPolicy", env, gamma=0.9, seed=0, device="cpu").learn(5)
     with pytest.raises(InvalidInput, match="n_steps must be left out"):
         fp.SMDPDQN("MlpPolicy", env, n_steps=3)
+
+
+def test_saved_and_loaded_as_any_agent(tmp_path: Path) -> None:
+    env = fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
+    agent = fp.SMDPDQN("MlpPolicy", env, gamma=GAMMA, seed=1, buffer_size=500, device="cpu").learn(50)
+    agent.save(tmp_path / "agent.zip")
+    loaded = fp.SMDPDQN.load(tmp_path / "agent.zip", env=env, device="cpu")
+    assert loaded.gamma == loaded.replay_buffer.gamma == GAMMA
+    observation = np.eye(N, dtype=np.float32)[1]
+    assert loaded.predict(observation, deterministic=True) == agent.predict(observation, deterministic=True)
+    loaded.learn(20)
