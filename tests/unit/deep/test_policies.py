@@ -51,7 +51,7 @@ def weights_of(options: fp.LearnedOptions) -> NDArray[np.float32]:
 
 def test_ways_to_both_ends_of_a_corridor_are_learned() -> None:
     learned = fp.learn_option_policies(
-        corridor(), GOALS, **{**TINY, "steps": 3000, "hidden": [32], "batch_size": 64, "trials": 30}
+        corridor(), GOALS, **{**TINY, "steps": 6000, "chunk": 3000, "hidden": [64], "batch_size": 64, "trials": 30}
     )
     assert learned.success.min() >= 0.9
     # From the middle: left to the one, right to the other.
