@@ -23,9 +23,8 @@ def make() -> gym.Env[Any, Any]:
         sys.exit("This example needs PointMaze. Run: pip install gymnasium-robotics")
     gym.register_envs(gymnasium_robotics)
     env = gym.make("PointMaze_UMaze-v3", max_episode_steps=1000, continuing_task=True)
-    return gym.wrappers.TransformObservation(
-        env, lambda told: told["observation"], env.observation_space["observation"]
-    )
+    space = env.observation_space["observation"]
+    return gym.wrappers.TransformObservation(env, lambda told: told["observation"], space)
 
 
 def main() -> None:
