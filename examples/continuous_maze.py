@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 import numpy as np
+import torch
 from stable_baselines3 import DQN
 from stable_baselines3.common.monitor import Monitor
 
@@ -62,6 +63,8 @@ def main() -> None:
     parser.add_argument("--task-steps", type=int, default=20_000, help="primitive steps on which the task is trained")
     arguments = parser.parse_args()
 
+    # Small networks are faster on one thread.
+    torch.set_num_threads(1)
     env = fp.ContinuousMaze(ROOMS)
     world, middles = sampled_world(env)
     goals = fp.discover(world, n_options=6).goals

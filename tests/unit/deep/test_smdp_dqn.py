@@ -66,7 +66,6 @@ def by_hand() -> NDArray[np.float64]:
 
 
 def learned(algorithm: type[Any]) -> NDArray[np.float64]:
-    torch.set_num_threads(1)
     # Plain DQN knows no masks; where the option cannot start it takes a random action, and is not asked below.
     env = Monitor(fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA, unavailable="random"))
     agent = algorithm(
