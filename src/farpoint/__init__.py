@@ -27,6 +27,9 @@ _HOME = {
     "random_maze": "domain",
     "ring": "domain",
     "world": "domain",
+    "ContinuousMaze": "domain.continuous",
+    "image_observations": "domain.images",
+    "observe_walk": "domain.images",
     "engine": "engines",
     "ExtendedScores": "diffusion",
     "Goals": "diffusion",
@@ -57,6 +60,14 @@ _HOME = {
     "Eigenfunctions": "deep.eigenfunctions",
     "cosine_similarities": "deep.similarity",
     "learn_eigenfunctions": "deep.eigenfunctions",
+    "GoalOptionsWrapper": "deep.options_env",
+    "GraphOptions": "deep.graph_options",
+    "LearnedOptions": "deep.policies",
+    "SMDPDQN": "deep.smdp_dqn",
+    "direction_controller": "deep.graph_options",
+    "learn_option_policies": "deep.policies",
+    "load_option_policies": "deep.policies",
+    "option_success": "deep.success",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -85,6 +96,11 @@ if TYPE_CHECKING:
     )
     from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
     from farpoint.deep.similarity import cosine_similarities
+    from farpoint.deep.graph_options import GraphOptions, direction_controller
+    from farpoint.deep.options_env import GoalOptionsWrapper
+    from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
+    from farpoint.deep.smdp_dqn import SMDPDQN
+    from farpoint.deep.success import option_success
     from farpoint.diffusion import (
         ExtendedScores,
         Goals,
@@ -122,6 +138,8 @@ if TYPE_CHECKING:
         ring,
         world,
     )
+    from farpoint.domain.continuous import ContinuousMaze
+    from farpoint.domain.images import image_observations, observe_walk
     from farpoint.engines import engine
     from farpoint.measures import (
         CoverTime,
@@ -135,12 +153,17 @@ if TYPE_CHECKING:
     from farpoint.options import Option, OptionSet, discover, load_options
 
 __all__ = [
+    "SMDPDQN",
+    "ContinuousMaze",
     "CoverTime",
     "Domain",
     "Eigenfunctions",
     "EpisodicResult",
     "ExtendedScores",
+    "GoalOptionsWrapper",
     "Goals",
+    "GraphOptions",
+    "LearnedOptions",
     "LearningResult",
     "Option",
     "OptionSet",
@@ -156,6 +179,7 @@ __all__ = [
     "difficulty",
     "diffusion_distance",
     "diffusion_map",
+    "direction_controller",
     "discover",
     "engine",
     "explore",
@@ -166,15 +190,20 @@ __all__ = [
     "goals_of_partitions",
     "grid",
     "landmarks",
+    "image_observations",
     "lazy_walk",
     "learn",
     "learn_eigenfunctions",
     "learn_episodes",
+    "learn_option_policies",
+    "load_option_policies",
     "load_options",
     "maze",
     "nearest_state",
     "normalized_laplacian",
+    "observe_walk",
     "open_room",
+    "option_success",
     "random_maze",
     "read_scores",
     "refine_goals",

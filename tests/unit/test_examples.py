@@ -16,3 +16,19 @@ def test_stable_baselines() -> None:
     command = [sys.executable, str(EXAMPLES / "stable_baselines.py"), "--steps", "300"]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.count("mean reward") == 4
+
+
+@pytest.mark.slow
+def test_continuous_maze() -> None:
+    command = [sys.executable, str(EXAMPLES / "continuous_maze.py"), "--steps", "2000", "--task-steps", "1000"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.count("success [") == 2
+    assert run.stdout.count("of episodes") == 3
+
+
+def test_point_maze_says_what_it_needs() -> None:
+    code = "import sys, runpy; sys.modules['gymnasium_robotics'] = None; sys.argv = ['point_maze.py']; "
+    code += f"runpy.run_path({str(EXAMPLES / 'point_maze.py')!r}, run_name='__main__')"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.strip() == "This example needs PointMaze. Run: pip install gymnasium-robotics"

@@ -1,0 +1,99 @@
+"""From a continuous maze without rewards to skills, and from skills to a task: the whole way in one file.
+
+Run: pip install 'farpoint[deep]', then python examples/continuous_maze.py [--steps 120000] [--task-steps 20000]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3 import DQN
+from stable_baselines3.common.monitor import Monitor
+
+import farpoint as fp
+
+ROOMS = """
+###########
+#.........#
+#.........#
+#.........#
+#.........#
+####.######
+#.........#
+#.........#
+#.........#
+#.........#
+###########"""
+GAMMA = 0.98
+RADIUS = 0.6
+
+
+def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.Domain, Any]:
+    """Return a world of squares, half a cell wide, that a random walk has crossed, and the middle of each."""
+    before, after = env.random_walk(300_000, seed=0, episode_length=200)
+    squares, following = np.floor(2 * before).astype(int), np.floor(2 * after).astype(int)
+    moved = (squares != following).any(axis=1)
+    world = fp.Domain.from_transitions(squares[moved], following[moved], symmetrize=True, largest_component=True)
+    return world, (np.array(world.labels) + 0.5) / 2
+
+
+def evaluate(agent: Any, env: Any, episodes: int = 30) -> float:
+    """Return the share of episodes that reach the task's goal."""
+    reached = 0
+    for seed in range(episodes):
+        observation, info = env.reset(seed=1000 + seed)
+        over = False
+        while not over:
+            masks = {"action_masks": info["action_mask"]} if isinstance(agent, fp.SMDPDQN) else {}
+            action, _ = agent.predict(observation, deterministic=True, **masks)
+            observation, _, terminated, truncated, info = env.step(int(action))
+            over = terminated or truncated
+        reached += terminated
+    return reached / episodes
+
+
+def main() -> None:
+    """Find goals, make options of them in two ways, and learn a task with and without."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--steps", type=int, default=120_000, help="steps on which option policies are trained")
+    parser.add_argument("--task-steps", type=int, default=20_000, help="primitive steps on which the task is trained")
+    arguments = parser.parse_args()
+
+    # Small networks are faster on one thread.
+    torch.set_num_threads(1)
+    env = fp.ContinuousMaze(ROOMS)
+    world, middles = sampled_world(env)
+    goals = fp.discover(world, n_options=6).goals
+    print(f"{world.n_states} squares; far points at {middles[goals].tolist()}")
+
+    along = fp.GraphOptions(world, middles, goals, fp.direction_controller(env.displacements), radius=RADIUS)
+    print(f"routes on the graph: success {fp.option_success(env, along).round(2).tolist()}")
+    begun = time.perf_counter()
+    learned = fp.learn_option_policies(
+        env, middles[goals], radius=RADIUS, steps=arguments.steps, max_length=80, min_success=0.0
+    )
+    print(f"learned policies: success {learned.success.round(2).tolist()}, {time.perf_counter() - begun:.0f} s")
+
+    # A task that comes later: from one corner to the one farthest from it.
+    task = {"start": [1.5, 1.5], "goal": [9.5, 9.5], "goal_radius": RADIUS, "max_steps": 200}
+    settings = {"gamma": GAMMA, "learning_rate": 1e-3, "learning_starts": 500, "target_update_interval": 500, "seed": 0}
+    plain = DQN("MlpPolicy", Monitor(fp.ContinuousMaze(ROOMS, **task)), **settings).learn(arguments.task_steps)
+    print(f"task without options: reached in {evaluate(plain, fp.ContinuousMaze(ROOMS, **task)):.0%} of episodes")
+    for name, options in (("routes", along), ("learned policies", learned)):
+        with_options = fp.GoalOptionsWrapper(fp.ContinuousMaze(ROOMS, **task), options, gamma=GAMMA, max_length=80)
+        agent = fp.SMDPDQN("MlpPolicy", Monitor(with_options), **settings)
+        # As many steps in the maze as without options, however few decisions that is.
+        agent.learn(
+            arguments.task_steps,
+            callback=lambda *_, env=with_options: env.total_steps < arguments.task_steps,
+        )
+        share = evaluate(agent, with_options)
+        print(f"task with options ({name}): reached in {share:.0%} of episodes, {agent.num_timesteps} decisions")
+
+
+if __name__ == "__main__":
+    main()

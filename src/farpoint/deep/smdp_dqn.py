@@ -1,0 +1,182 @@
+"""DQN for environments whose actions last several steps: Stable-Baselines3's, with the target of a semi-Markov process.
+
+In such an environment an action lasts k steps and its reward is already r₁ + γ r₂ + … + γᵏ⁻¹ rₖ. What comes after it is
+k steps away, so the target is reward + γᵏ max Q; plain DQN takes γ, and overrates actions that last long.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import InvalidInput, MissingExtra
+
+try:
+    import torch
+    from gymnasium import spaces
+    from stable_baselines3 import DQN
+    from stable_baselines3.common.buffers import ReplayBuffer
+except ImportError as error:
+    raise MissingExtra(
+        "torch and stable-baselines3 must be installed for SMDPDQN. Run: pip install 'farpoint[deep]'"
+    ) from error
+
+
+class DurationSamples(NamedTuple):
+    """A batch; ``discounts`` are γᵏ, ``masks`` say which actions can be taken next."""
+
+    observations: torch.Tensor
+    actions: torch.Tensor
+    next_observations: torch.Tensor
+    dones: torch.Tensor
+    rewards: torch.Tensor
+    discounts: torch.Tensor
+    masks: torch.Tensor
+
+
+class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
+    """A replay buffer that also keeps how long each action lasted and which actions came next.
+
+    Both are read from ``info``: ``duration`` (1 where it says nothing) and ``action_mask`` (all, likewise).
+    """
+
+    def __init__(self, *args: Any, gamma: float, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.optimize_memory_usage:
+            raise InvalidInput("optimize_memory_usage must be False with SMDPDQN; got True.")
+        self.gamma = gamma
+        self.durations = np.ones((self.buffer_size, self.n_envs), dtype=np.int32)
+        self.masks = np.ones((self.buffer_size, self.n_envs, int(self.action_space.n)), dtype=bool)
+
+    def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any, infos: list[dict[str, Any]]) -> None:
+        """Keep a transition of each environment."""
+        for number, info in enumerate(infos):
+            duration = int(info.get("duration", 1))
+            # Rewards that were summed with another γ than the values would mean nothing.
+            if "discount" in info and abs(info["discount"] - self.gamma**duration) > 1e-9:
+                raise InvalidInput(
+                    f"gamma must be that of the wrapper; got {self.gamma:g}, and a wrapper that discounts {duration} "
+                    f"steps by {info['discount']:g}. Give both the same."
+                )
+            self.durations[self.pos, number] = duration
+            # A mask of no action at all says that the episode is over: nothing follows.
+            mask = np.asarray(info.get("action_mask", True), dtype=bool)
+            self.masks[self.pos, number] = mask if mask.any() else True
+        super().add(obs, next_obs, action, reward, done, infos)
+
+    def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> DurationSamples:
+        # The environment of each sample follows from its place, so that one random draw settles both.
+        numbers = np.random.randint(0, self.n_envs, size=len(batch_inds))  # noqa: NPY002 - as in the base class
+        at = (batch_inds, numbers)
+        ended = self.dones[at] * (1.0 - self.timeouts[at])
+        rewards = self._normalize_reward(self.rewards[at].reshape(-1, 1), env)
+        discounts = np.power(self.gamma, self.durations[at], dtype=np.float32)
+        arrays = (
+            self._normalize_obs(self.observations[at], env),
+            self.actions[at],
+            self._normalize_obs(self.next_observations[at], env),
+            ended.reshape(-1, 1),
+            rewards,
+            discounts.reshape(-1, 1),
+            self.masks[at],
+        )
+        return DurationSamples(*map(self.to_torch, arrays))
+
+
+class SMDPDQN(DQN):  # type: ignore[misc]
+    """DQN whose target discounts by γᵏ, k being how long the action lasted: ``info["duration"]`` of the wrapper.
+
+    For `OptionsWrapper` and `GoalOptionsWrapper`, with or without further wrappers around them; elsewhere every action
+    lasts one step and it is DQN. Actions that cannot be taken are never chosen in training and never bootstrapped
+    from (``info["action_mask"]``); for `predict`, pass them as ``action_masks``. ``gamma`` must be the wrapper's.
+
+    Parameters
+    ----------
+    policy, env, **kwargs
+        As Stable-Baselines3's DQN; observations other than dictionaries, one-step returns.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+    >>> options = fp.discover(fp.Domain.from_env(env), n_options=2)
+    >>> agent = fp.SMDPDQN("MlpPolicy", fp.OptionsWrapper(env, options, gamma=0.9), gamma=0.9, seed=0, device="cpu")
+    >>> agent.learn(200).num_timesteps
+    200
+    """
+
+    def __init__(self, policy: Any, env: Any, **kwargs: Any) -> None:
+        if kwargs.get("replay_buffer_class") is not None or kwargs.get("n_steps", 1) != 1:
+            raise InvalidInput("replay_buffer_class and n_steps must be left out: SMDPDQN has its own buffer.")
+        kwargs["replay_buffer_class"] = DurationReplayBuffer
+        given = kwargs.get("replay_buffer_kwargs") or {}
+        kwargs["replay_buffer_kwargs"] = {**given, "gamma": kwargs.setdefault("gamma", 0.99)}
+        self._choices = np.random.default_rng(kwargs.get("seed"))
+        super().__init__(policy, env, **kwargs)
+
+    def _setup_model(self) -> None:
+        if isinstance(self.observation_space, spaces.Dict):
+            raise InvalidInput(f"observations must not be dictionaries; got {self.observation_space}. Flatten them.")
+        super()._setup_model()
+
+    def train(self, gradient_steps: int, batch_size: int = 100) -> None:
+        """Take gradient steps towards reward + γᵏ max Q."""
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        losses = []
+        for _ in range(gradient_steps):
+            batch = self.replay_buffer.sample(batch_size, env=self._vec_normalize_env)
+            with torch.no_grad():
+                following = self.q_net_target(batch.next_observations)
+                following = following.masked_fill(~batch.masks.bool(), -torch.inf).max(dim=1, keepdim=True).values
+                # y = R + γᵏ max_a Q(s', a)
+                target = batch.rewards + (1.0 - batch.dones) * batch.discounts * following
+            current = torch.gather(self.q_net(batch.observations), 1, batch.actions.long())
+            loss = torch.nn.functional.smooth_l1_loss(current, target)
+            losses.append(loss.item())
+            self.policy.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+        self._n_updates += gradient_steps
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record("train/loss", np.mean(losses))
+
+    def predict(
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+        action_masks: Any = None,
+    ) -> tuple[NDArray[Any], Any]:
+        """Return actions, of those that ``action_masks`` allows if it is given."""
+        if action_masks is None:
+            return super().predict(observation, state, episode_start, deterministic)  # type: ignore[no-any-return]
+        self.policy.set_training_mode(False)
+        tensor, many = self.policy.obs_to_tensor(observation)
+        masks = np.asarray(action_masks, dtype=bool).reshape(len(tensor), -1)
+        if not deterministic and self._choices.random() < self.exploration_rate:
+            actions = self._any_of(masks)
+        else:
+            with torch.no_grad():
+                values = self.q_net(tensor).cpu().numpy()
+            actions = np.where(masks, values, -np.inf).argmax(axis=1)
+        return (actions if many else actions[0]), state
+
+    def _sample_action(
+        self, learning_starts: int, action_noise: Any = None, n_envs: int = 1
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if not self.env.has_attr("action_masks"):
+            return super()._sample_action(learning_starts, action_noise, n_envs)  # type: ignore[no-any-return]
+        masks = np.stack(self.env.env_method("action_masks"))
+        if self.num_timesteps < learning_starts:
+            actions = self._any_of(masks)
+        else:
+            actions, _ = self.predict(self._last_obs, action_masks=masks)
+        return actions, actions
+
+    def _any_of(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.array([self._choices.choice(np.flatnonzero(mask)) for mask in masks])
