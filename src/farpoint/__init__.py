@@ -95,10 +95,10 @@ if TYPE_CHECKING:
         train_tabular,
     )
     from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
-    from farpoint.deep.similarity import cosine_similarities
     from farpoint.deep.graph_options import GraphOptions, direction_controller
     from farpoint.deep.options_env import GoalOptionsWrapper
     from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
+    from farpoint.deep.similarity import cosine_similarities
     from farpoint.deep.smdp_dqn import SMDPDQN
     from farpoint.deep.success import option_success
     from farpoint.diffusion import (
@@ -189,8 +189,8 @@ __all__ = [
     "four_rooms",
     "goals_of_partitions",
     "grid",
-    "landmarks",
     "image_observations",
+    "landmarks",
     "lazy_walk",
     "learn",
     "learn_eigenfunctions",

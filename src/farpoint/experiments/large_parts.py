@@ -85,6 +85,7 @@ def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, tra
         from farpoint.deep.graph_options import GraphOptions, direction_controller
 
         controller = direction_controller(env.displacements)
+        assert domain.observations is not None
         options = GraphOptions(
             domain, domain.observations, coverage.goals_of(domain, method, seed=0), controller, radius=coverage.RADIUS
         )
