@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 import farpoint as fp
 from farpoint.deep.eigenfunctions import weighted_score
 from farpoint.deep.training_data import read_data
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, UnknownName
+from farpoint.errors import InvalidFile, InvalidInput, UnknownName
 
 TINY: dict[str, Any] = {"n_functions": 3, "hidden": (16, 16), "steps": 250}
 
@@ -148,7 +150,7 @@ def test_file_holds_everything(learned: fp.Eigenfunctions, corridor: fp.Domain, 
     assert repr(loaded) == repr(learned)
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "header", "foreign", "checkpoint", "missing"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "header", "foreign", "other tensors", "checkpoint", "missing"])
 def test_damaged_file_is_refused(damage: str, learned: fp.Eigenfunctions, corridor: fp.Domain, tmp_path: Path) -> None:
     path = tmp_path / "functions.safetensors"
     learned.save(path)
@@ -161,6 +163,8 @@ def test_damaged_file_is_refused(damage: str, learned: fp.Eigenfunctions, corrid
         content = bytearray(bytes(content).replace(b"coordinates", b"coordinateZ"))
     elif damage == "foreign":
         content = bytearray(b"not a safetensors file at all")
+    elif damage == "other tensors":
+        content = bytearray(safetensors.torch.save({"weight": torch.zeros(3)}))
     elif damage == "checkpoint":
         fp.learn_eigenfunctions(corridor, **TINY, checkpoint=tmp_path)
         content = bytearray((tmp_path / "training.safetensors").read_bytes())
@@ -253,6 +257,20 @@ def test_cosines_see_a_wrong_order_and_a_wrong_function(corridor: fp.Domain) -> 
     np.testing.assert_allclose(fp.cosine_similarities(-5 * phi, corridor), 1, atol=1e-9)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("batch_size", [4, 1024])
+def test_a_gpu_is_used_where_there_is_one(batch_size: int, corridor: fp.Domain, tmp_path: Path) -> None:
+    settings = {**TINY, "steps": 1000, "batch_size": batch_size}
+    functions = fp.learn_eigenfunctions(corridor, **settings, checkpoint=tmp_path)
+    assert functions.network.centre.device.type == "cuda"
+    again = fp.learn_eigenfunctions(corridor, **settings, checkpoint=tmp_path)
+    np.testing.assert_allclose(functions.phi(corridor), again.phi(corridor), atol=1e-5)
+    assert fp.cosine_similarities(functions, corridor)[:2].min() > 0.95
+    functions.save(tmp_path / "functions.safetensors")
+    loaded = fp.Eigenfunctions.load(tmp_path / "functions.safetensors")
+    np.testing.assert_allclose(loaded.phi(corridor), functions.phi(corridor), atol=1e-4)
+
+
 def test_wrong_arguments(corridor: fp.Domain) -> None:
     with pytest.raises(UnknownName, match="objective must be one of allo, ggdo"):
         fp.learn_eigenfunctions(corridor, objective="spin")
@@ -276,19 +294,20 @@ def test_wrong_arguments(corridor: fp.Domain) -> None:
         fp.learn_eigenfunctions(corridor, **{**TINY, "steps": 1}).phi(np.zeros((4, 2)))
 
 
-def test_without_torch_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch, corridor: fp.Domain) -> None:
-    monkeypatch.setattr("farpoint.deep.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[deep\]'"):
-        fp.learn_eigenfunctions(corridor)
-
-
-def test_modules_can_be_imported_without_torch() -> None:
-    import subprocess
-
-    code = (
-        "import sys; sys.modules['torch'] = None; sys.modules['safetensors'] = None; import farpoint as fp; "
-        "fp.Eigenfunctions, fp.learn_eigenfunctions; w = fp.ring(); "
-        "print(fp.cosine_similarities(fp.spectrum(w).phi[:, :3], w).round(6).tolist())"
-    )
+@pytest.mark.parametrize("missing", ["torch", "safetensors"])
+def test_without_its_packages_the_error_says_what_to_install(missing: str) -> None:
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+import farpoint as fp
+world = fp.ring()
+print(fp.cosine_similarities(fp.spectrum(world).phi[:, :3], world).round(6).tolist())
+for use in (lambda: fp.learn_eigenfunctions(world), lambda: fp.Eigenfunctions.load("functions.safetensors")):
+    try:
+        use()
+    except fp.errors.MissingExtra as error:
+        print(error)
+"""
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[1.0, 1.0, 1.0]"
+    says = f"{missing} must be installed for this. Run: pip install 'farpoint[deep]'"
+    assert run.stdout.splitlines() == ["[1.0, 1.0, 1.0]", says, says]
