@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import farpoint as fp
+from farpoint.deep.training import evaluate
 
 WORLDS = ("four_rooms", "ring", "maze", "open_room")
 NOISE = 0.1
@@ -80,7 +81,7 @@ def measure(world: fp.Domain, source: str, objective: str, device: str) -> str:
     seconds = time.perf_counter() - began
     values = functions.phi(seen)
     turned = fp.cosine_similarities(values, world)
-    plain = fp.cosine_similarities(values @ np.linalg.inv(functions.rotation), world)
+    plain = fp.cosine_similarities(evaluate(functions.network, seen)[:, : values.shape[1]], world)
     best = fp.cosine_similarities(exact(before, after, world.n_states)[:, : values.shape[1]], world)
     return (
         f"{world.name:11} {source:7} {objective:9} {functions.record['steps']:6} {turned.mean():11.4f} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ class Eigenfunctions:
         measured on the data, where ν are the eigenvalues of the Laplacian of the walk without laziness. (Of a log
         whose walk is itself lazy, the eigenvalues of that walk are 1 − ν = 2 ω − 1.)
     network : torch.nn.Module
-    rotation : array, shape (n_functions, n_functions)
+    rotation : array, shape (n_outputs of the network, n_functions)
         φ = network(s) @ rotation.
     record : mapping
         How it was made.
@@ -118,7 +118,7 @@ class Eigenfunctions:
         facts = {
             "kind": self.network.kind,
             "shape": list(self.network.shape),
-            "n_functions": self.n_functions,
+            "n_outputs": self.network.n_functions,
             "record": dict(self.record),
         }
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
@@ -152,7 +152,7 @@ class Eigenfunctions:
         facts, tensors = read_tensors(path, FORM, "Farpoint eigenfunctions")
         try:
             record = facts["record"]
-            network = restore_network(facts["kind"], facts["shape"], facts["n_functions"], record["hidden"], tensors)
+            network = restore_network(facts["kind"], facts["shape"], facts["n_outputs"], record["hidden"], tensors)
             arrays = [tensors[name].numpy() for name in ("omega", "rotation", "history")]
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise InvalidFile(f"{path} must hold the eigenfunctions whole; it is damaged ({error}).") from error
@@ -188,6 +188,7 @@ def learn_eigenfunctions(
     barrier: float = 2.0,
     hidden: Sequence[int] = (256, 256),
     rayleigh_ritz: bool = True,
+    n_spare: int = 4,
     seed: int = 0,
     device: str = "auto",
     checkpoint: str | PathLike[str] | None = None,
@@ -233,7 +234,10 @@ def learn_eigenfunctions(
         Widths of the layers; pictures pass two convolutions before.
     rayleigh_ritz : bool
         At the end turn the functions within their span so that they are orthonormal and ordered exactly on the data
-        (an eigenproblem of size n_functions). Otherwise as the network gives them.
+        (an eigenproblem of their number). Otherwise as the network gives them.
+    n_spare : int
+        With ``rayleigh_ritz``, functions learned beyond those returned, as block eigensolvers do: the last ones asked
+        for are then not those that training settles last. Fewer where there are too few observations.
     seed : int
         The same seed gives the same functions on a CPU, whatever the number of cores: one thread is used.
     device : str
@@ -260,9 +264,13 @@ def learn_eigenfunctions(
     from farpoint.deep.training import Settings, evaluate, one_thread, train
     from farpoint.deep.training_objectives import OBJECTIVES
 
+    check_word("objective", objective, OBJECTIVES)
+    n_functions = check_integer("n_functions", n_functions, 1)
+    n_spare = check_integer("n_spare", n_spare, 0) if rayleigh_ritz else 0
     settings = Settings(
-        check_word("objective", objective, OBJECTIVES),
-        check_integer("n_functions", n_functions, 1),
+        objective,
+        n_functions,
+        n_spare,
         check_integer("steps", steps, 1),
         check_integer("batch_size", batch_size, 2),
         _above_zero("learning_rate", learning_rate),
@@ -272,17 +280,19 @@ def learn_eigenfunctions(
         check_integer("seed", seed, 0, 2**63 - 1),
     )
     data = read_data(observations, next_observations)
-    if len(data.observations) < settings.n_functions:
+    n_distinct = len(data.observations)
+    if n_distinct < n_functions:
         raise InvalidInput(
-            f"n_functions must be at most the number of distinct observations, {len(data.observations)}; got "
-            f"{settings.n_functions}."
+            f"n_functions must be at most the number of distinct observations, {n_distinct}; got {n_functions}."
         )
+    settings = replace(settings, n_spare=min(n_spare, n_distinct - n_functions))
     network, history = train(
         data, settings, device=device, checkpoint=checkpoint, progress=progress or (lambda done, total: None)
     )
     with one_thread():
         values = evaluate(network, data.observations)
     nu, rotation = _rotation(data, values, rayleigh_ritz)
+    nu, rotation = nu[:n_functions], rotation[:, :n_functions]
     record = {**asdict(settings), "rayleigh_ritz": bool(rayleigh_ritz), "data": data.digest}
     if isinstance(observations, Domain):
         record["world"] = observations.name

@@ -34,6 +34,7 @@ class Settings:
 
     objective: str
     n_functions: int
+    n_spare: int
     steps: int
     batch_size: int
     learning_rate: float
@@ -41,6 +42,11 @@ class Settings:
     barrier: float
     hidden: tuple[int, ...]
     seed: int
+
+    @property
+    def n_outputs(self) -> int:
+        """Functions that the network learns, the spare ones counted."""
+        return self.n_functions + self.n_spare
 
 
 @contextmanager
@@ -109,7 +115,7 @@ def train(
     folder = TrainingFolder(checkpoint, FORM, {**asdict(settings), "data": data.digest})
     chosen = pick_device(device)
     with one_thread():
-        network = make_network(data.observations, settings.n_functions, settings.hidden, settings.seed).to(chosen)
+        network = make_network(data.observations, settings.n_outputs, settings.hidden, settings.seed).to(chosen)
         return network, _steps(network, data, settings, folder, progress)
 
 
@@ -123,7 +129,7 @@ def _steps(
     device = network.centre.device
     optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
     kind = Allo if settings.objective == "allo" else Ggdo
-    objective = kind(settings.n_functions, settings.barrier, settings.dual_rate, device)
+    objective = kind(settings.n_outputs, settings.barrier, settings.dual_rate, device)
     generator = torch.Generator().manual_seed(settings.seed)
     history: list[NDArray[np.float64]] = []
     done = 0
@@ -192,10 +198,10 @@ def evaluate(network: FunctionNetwork, observations: NDArray[Any]) -> NDArray[np
 
 
 def restore_network(
-    kind: str, shape: Sequence[int], n_functions: int, hidden: Sequence[int], tensors: dict[str, Tensor]
+    kind: str, shape: Sequence[int], n_outputs: int, hidden: Sequence[int], tensors: dict[str, Tensor]
 ) -> FunctionNetwork:
     """Return the network whose weights these tensors are."""
     with torch.random.fork_rng(devices=[]):
-        network = FunctionNetwork(kind, tuple(int(length) for length in shape), n_functions, hidden)
+        network = FunctionNetwork(kind, tuple(int(length) for length in shape), n_outputs, hidden)
     network.load_state_dict(_part(tensors, "network."))
     return network
