@@ -40,7 +40,7 @@ class Eigenfunctions:
     record : mapping
         How it was made.
     history : array, shape (n_blocks, 3)
-        Mean loss, energy Σ ⟨u_i, L u_i⟩ and largest violation of a constraint, of each hundred steps.
+        Mean loss, energy Σ ⟨u_i, L u_i⟩ and largest violation of a constraint, of each hundred steps, the spare functions counted.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def learn_eigenfunctions(
     objective: str = "allo",
     steps: int = 10_000,
     batch_size: int = 1024,
-    learning_rate: float = 1e-3,
+    learning_rate: float = 2e-3,
     dual_rate: float = 1e-3,
     barrier: float = 2.0,
     hidden: Sequence[int] = (256, 256),

@@ -42,7 +42,9 @@ def same(first: fp.Eigenfunctions, second: fp.Eigenfunctions) -> bool:
 
 @pytest.mark.parametrize("objective", ["allo", "ggdo"])
 def test_functions_and_eigenvalues_of_a_corridor(objective: str, corridor: fp.Domain) -> None:
-    functions = fp.learn_eigenfunctions(corridor, objective=objective, n_functions=4, hidden=(64, 64), steps=2000)
+    functions = fp.learn_eigenfunctions(
+        corridor, objective=objective, n_functions=4, n_spare=0, hidden=(64, 64), steps=2000
+    )
     cosines = fp.cosine_similarities(functions, corridor)
     assert cosines.min() > 0.99
     # Of a path of n states the walk has the eigenvalues cos(π k / (n − 1)); the lazy walk (1 + cos) / 2.
