@@ -40,7 +40,8 @@ class Eigenfunctions:
     record : mapping
         How it was made.
     history : array, shape (n_blocks, 3)
-        Mean loss, energy Σ ⟨u_i, L u_i⟩ and largest violation of a constraint, of each hundred steps, the spare functions counted.
+        Mean loss, energy Σ ⟨u_i, L u_i⟩ and largest violation of a constraint, of each hundred steps; spare
+        functions count too.
 
     Examples
     --------
