@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Scores(NDArray[np.float64]):
+class Scores(np.ndarray[Any, np.dtype[np.float64]]):
     """f_t of every state: an array of floats that remembers how it was made.
 
     Slices and results of arithmetic are plain arrays; only the whole carries the record.
