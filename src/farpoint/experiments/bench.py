@@ -94,7 +94,7 @@ class Plan:
 
 
 FULL = Plan(
-    sizes=(37, 116, 366, 1158, 3661),
+    sizes=(37, 68, 116, 366, 1158, 3661),
     peers=("farpoint", "powers", "eigh", "pygsp", "simpleoptions"),
     times=(1, 2, 4, 8, 13, 30, 60, 100),
     times_side=366,
@@ -145,11 +145,13 @@ def run_series(plan: Plan, progress: Callable[[str, int, int], None]) -> Iterato
 
 def _expected(before: list[Measured], cell: Cell) -> float:
     """Return how long a cell should take, by the growth so far in a series of growing worlds or times."""
-    if len(before) < 2:
+    if not before:
         return 0.0
+    slope = PEERS[cell.peer].power
     sizes = np.log([one.cell.side**2 * one.cell.t for one in before[-2:]])
     seconds = np.log([one.seconds for one in before[-2:]])
-    slope = max(1.0, float(np.diff(seconds)[0] / np.diff(sizes)[0]))
+    if len(before) > 1:
+        slope = max(slope, float(np.diff(seconds)[0] / np.diff(sizes)[0]))
     return float(np.exp(seconds[-1] + slope * (np.log(cell.side**2 * cell.t) - sizes[-1])))
 
 
