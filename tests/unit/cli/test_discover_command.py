@@ -226,7 +226,7 @@ def test_blocks_of_a_large_world_are_kept_until_it_is_whole(tmp_path: Path, monk
     )  # fmt: skip
     # On one core, so that it is known how far the work got.
     monkeypatch.setattr(
-        local, "each", lambda function, shared, tasks, n_jobs: (function(shared, task) for task in tasks)
+        local, "each_as_done", lambda function, shared, tasks, n_jobs: enumerate(function(shared, t) for t in tasks)
     )
     monkeypatch.setattr(local, "lattice_block", stops)
     with pytest.raises(KeyboardInterrupt):
