@@ -42,11 +42,11 @@ LONGEST_OPTION = 300
 METHODS = ("diffusion", "eigen", "random", "none")
 
 
-def make_maze() -> Any:
-    """Return the environment."""
+def make_maze(*, anywhere: bool = False) -> Any:
+    """Return the environment; its episodes begin in the corner, or anywhere."""
     from farpoint.domain.continuous import ContinuousMaze
 
-    return ContinuousMaze(MAZE, max_steps=10**9)
+    return ContinuousMaze(MAZE, max_steps=10**9, start="random" if anywhere else None)
 
 
 def sampled_world(env: Any, seed: int) -> Domain:

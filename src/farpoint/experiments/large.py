@@ -39,7 +39,7 @@ class Work:
     training: int
 
 
-FULL_WORK = Work(draws=10, neural_steps=4_000, cosine_steps=10_000, coverage_steps=6_000, seeds=20, training=150_000)
+FULL_WORK = Work(draws=10, neural_steps=4_000, cosine_steps=10_000, coverage_steps=6_000, seeds=20, training=300_000)
 QUICK_WORK = Work(draws=2, neural_steps=60, cosine_steps=60, coverage_steps=400, seeds=3, training=1_000)
 
 

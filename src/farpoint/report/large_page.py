@@ -39,8 +39,8 @@ _TEXTS = {
         f"A log of {coverage.LOG_STEPS:,} random steps gives a graph of {coverage.N_SAMPLES} samples; each method "
         f"chooses {coverage.N_OPTIONS} goals on it. Options follow routes on that graph with a controller that heads "
         "for the next sample, or one goal-conditioned network (DQN with hindsight replay), trained once on the goals "
-        "of all methods. The agent takes random actions and random options, half of each; intervals are over agents, "
-        "not over logs or trainings."
+        "of all methods in episodes that begin anywhere; options that fail more often than not are left out. The agent "
+        "takes random actions and random options, half of each; intervals are over agents, not over logs or trainings."
     ),
 }
 
