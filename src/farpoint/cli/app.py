@@ -174,7 +174,7 @@ def envs(
 @app.command()
 def large(
     only: Annotated[
-        str | None, typer.Option(help="Only these, comma-separated: extension, eigenfunctions, coverage.")
+        str | None, typer.Option(help="Only these, comma-separated: extension, eigenfunctions, coverage, pointmaze.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Far less work, for a first look.")] = False,
     jobs: Annotated[int, typer.Option(help="Workers; -1 is one for each core.")] = -1,

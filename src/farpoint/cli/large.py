@@ -13,13 +13,12 @@ from rich.text import Text
 from farpoint.cli.output import results_folder
 from farpoint.cli.paper import progress_bar
 from farpoint.errors import MissingExtra, check_jobs
-from farpoint.experiments.large import choose_large, cosine_rows, coverage_rows, extension_rows
+from farpoint.experiments.large import ROWS, choose_large
 from farpoint.experiments.paper import FULL, QUICK
 from farpoint.experiments.runner import run as run_experiments
 from farpoint.experiments.store import Store, code_version
 
 _NEEDED = {"torch": "deep", "stable_baselines3": "deep", "sklearn": "samples"}
-_ROWS = {"extension": extension_rows, "eigenfunctions": cosine_rows, "coverage": coverage_rows}
 
 
 def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
@@ -47,7 +46,7 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
 
         (folder / f"{stem}.html").write_text(large_page(results, experiments).to_html(), encoding="utf-8")
         for experiment in experiments:
-            rows = _ROWS[experiment.name](results)
+            rows = ROWS[experiment.name](results)
             with (folder / f"{stem}-{experiment.name}.csv").open("w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, fieldnames=list(rows[0]))
                 writer.writeheader()
@@ -55,6 +54,6 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
     console = Console()
     for experiment in experiments:
         console.print(Text(experiment.title, style="bold"))
-        for row in _ROWS[experiment.name](results):
+        for row in ROWS[experiment.name](results):
             console.print(Text("  " + " · ".join(f"{name} {value}" for name, value in row.items())))
     console.print(Text(f"{out / stem}.html and CSV files: {time.perf_counter() - began:.0f} s"))

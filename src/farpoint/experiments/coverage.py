@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,13 +34,22 @@ MAZE = """
 #.....#.......#.......#
 #######################
 """
-LOG_STEPS = 300_000
-EPISODE = 3_000
-N_SAMPLES = 500
-N_OPTIONS = 12
-RADIUS = 0.7
 LONGEST_OPTION = 300
 METHODS = ("diffusion", "eigen", "random", "none")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A maze and how much of it is sampled: steps of the log, of an episode in it, representatives, options, and how
+    near to its goal an option ends.
+    """
+
+    make: Callable[[], Any]
+    log_steps: int
+    episode: int
+    n_samples: int
+    n_options: int
+    radius: float
 
 
 def make_maze(*, anywhere: bool = False) -> Any:
@@ -49,19 +59,31 @@ def make_maze(*, anywhere: bool = False) -> Any:
     return ContinuousMaze(MAZE, max_steps=10**9, start="random" if anywhere else None)
 
 
-def sampled_world(env: Any, seed: int) -> Domain:
+def _make_point_maze() -> Any:
+    from farpoint.experiments.point_maze import PointMaze
+
+    return PointMaze()
+
+
+SETTINGS = {
+    "maze": Setting(make_maze, log_steps=300_000, episode=3_000, n_samples=500, n_options=12, radius=0.7),
+    "pointmaze": Setting(_make_point_maze, log_steps=60_000, episode=2_000, n_samples=250, n_options=8, radius=0.5),
+}
+
+
+def sampled_world(env: Any, setting: Setting, seed: int) -> Domain:
     """Return the graph of a log of random steps: nothing else is known of the maze."""
-    before, after = env.random_walk(LOG_STEPS, seed=seed, episode_length=EPISODE)
-    return Domain.from_samples(before, after, n_states=N_SAMPLES, neighbours="temporal", seed=seed)
+    before, after = env.random_walk(setting.log_steps, seed=seed, episode_length=setting.episode)
+    return Domain.from_samples(before, after, n_states=setting.n_samples, neighbours="temporal", seed=seed)
 
 
-def goals_of(world: Domain, method: str, seed: int) -> NDArray[np.int64]:
+def goals_of(world: Domain, method: str, n_options: int, seed: int) -> NDArray[np.int64]:
     """Return the states that a method's options lead to, as many of each; of eigenoptions the tops of ±ψ₂, ±ψ₃, …."""
     if method == "eigen":
         # Several vectors may have one top: take more of them until there are enough.
-        tops = discover(world, "eigen", n_options=4 * N_OPTIONS, include_first=False).goals
-        return np.asarray(list(dict.fromkeys(tops.tolist()))[:N_OPTIONS])
-    return np.array(discover(world, method, n_options=N_OPTIONS, seed=seed).goals)
+        tops = discover(world, "eigen", n_options=4 * n_options, include_first=False).goals
+        return np.asarray(list(dict.fromkeys(tops.tolist()))[:n_options])
+    return np.array(discover(world, method, n_options=n_options, seed=seed).goals)
 
 
 def cells_seen(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -64,17 +66,20 @@ def cosine_part(world: str, objective: str, scale: Scale) -> Part:
     return Part.of("cosines", world=world, objective=objective, steps=work_of(scale).cosine_steps, seed=0)
 
 
-def coverage_part(method: str, policy: str, scale: Scale) -> Part:
-    """Return how much of the continuous maze agents see with the options of a method."""
+def coverage_part(method: str, policy: str, scale: Scale, env: str = "maze") -> Part:
+    """Return how much of a continuous maze agents see with the options of a method."""
     work = work_of(scale)
+    # The ball of PointMaze goes farther in a step, and its maze is small.
+    steps = work.coverage_steps if env == "maze" else work.coverage_steps // 6
     return Part.of(
-        "coverage", method=method, policy=policy, steps=work.coverage_steps, seeds=work.seeds, training=work.training
+        "coverage", env=env, method=method, policy=policy, steps=steps, seeds=work.seeds, training=work.training
     )
 
 
-def coverage_cells() -> list[tuple[str, str]]:
-    """Return the pairs of method and policy; primitive actions need no policy."""
-    return [(method, policy) for policy in POLICIES for method in coverage.METHODS if method != "none"] + [
+def coverage_cells(env: str = "maze") -> list[tuple[str, str]]:
+    """Return the pairs of method and policy; primitive actions need no policy. In PointMaze nothing is learned."""
+    policies = POLICIES if env == "maze" else ["graph"]
+    return [(method, policy) for policy in policies for method in coverage.METHODS if method != "none"] + [
         ("none", "graph")
     ]
 
@@ -107,12 +112,22 @@ EXPERIMENTS = (
         "the same sampled graph for every method; goals and policies from a log of random steps alone",
         lambda scale: [coverage_part(method, policy, scale) for method, policy in coverage_cells()],
     ),
+    Experiment(
+        "pointmaze",
+        "Coverage of PointMaze",
+        "PointMaze_Large of gymnasium-robotics, a ball with momentum",
+        lambda scale: [
+            coverage_part(method, policy, scale, "pointmaze") for method, policy in coverage_cells("pointmaze")
+        ],
+    ),
 )
 
 
 def choose_large(names: Sequence[str] | None) -> list[Experiment]:
-    """Return the experiments of these names; None is all."""
+    """Return the experiments of these names; None is all, but PointMaze only where it is installed."""
     known = [experiment.name for experiment in EXPERIMENTS]
+    if names is None and find_spec("gymnasium_robotics") is None:
+        known.remove("pointmaze")
     wanted = known if names is None else [check_word("section", name, known) for name in names]
     return [experiment for experiment in EXPERIMENTS if experiment.name in wanted]
 
@@ -158,17 +173,17 @@ def cosine_rows(results: Results) -> list[Row]:
     return rows
 
 
-def final_coverage(results: Results, method: str, policy: str) -> Estimate:
+def final_coverage(results: Results, method: str, policy: str, env: str) -> Estimate:
     """Return the share of the maze seen at the end, with its 95 % interval over seeds."""
-    return mean_of_runs(results[coverage_part(method, policy, results.scale)]["shares"][:, -1])
+    return mean_of_runs(results[coverage_part(method, policy, results.scale, env)]["shares"][:, -1])
 
 
-def coverage_rows(results: Results) -> list[Row]:
-    """Return the share of the maze seen at the end for each method and policy."""
+def coverage_rows(results: Results, env: str = "maze") -> list[Row]:
+    """Return the share of a maze seen at the end for each method and policy."""
     rows: list[Row] = []
-    for method, policy in coverage_cells():
-        found = final_coverage(results, method, policy)
-        part = results[coverage_part(method, policy, results.scale)]
+    for method, policy in coverage_cells(env):
+        found = final_coverage(results, method, policy, env)
+        part = results[coverage_part(method, policy, results.scale, env)]
         rows.append(
             {
                 "options to goals by": METHOD_TITLES[method].replace("options", "").strip() or method,
@@ -180,4 +195,11 @@ def coverage_rows(results: Results) -> list[Row]:
     return rows
 
 
-__all__ = ["EXPERIMENTS", "choose_large", "large_parts"]
+ROWS: dict[str, Callable[[Results], list[Row]]] = {
+    "extension": extension_rows,
+    "eigenfunctions": cosine_rows,
+    "coverage": coverage_rows,
+    "pointmaze": partial(coverage_rows, env="pointmaze"),
+}
+
+__all__ = ["EXPERIMENTS", "ROWS", "choose_large", "large_parts"]

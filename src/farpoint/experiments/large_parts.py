@@ -71,40 +71,45 @@ def _cosines(n_jobs: int, world: str, objective: str, steps: int, seed: int) -> 
     return {"cosines": np.asarray(cosine_similarities(functions, domain))}
 
 
-def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, training: int) -> Arrays:
-    env = coverage.make_maze()
-    domain = coverage.sampled_world(env, seed=0)
+def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, training: int, env: str) -> Arrays:
+    setting = coverage.SETTINGS[env]
+    maze = setting.make()
+    domain = _sampled(env)
+    assert domain.observations is not None
     checkpoints = np.unique(np.geomspace(10, steps, 40).astype(np.int64))
-    goals = {
-        name: domain.observations[coverage.goals_of(domain, name, seed=0)]  # type: ignore[index]
-        for name in coverage.METHODS
-        if name != "none"
+    chosen = {
+        name: coverage.goals_of(domain, name, setting.n_options, seed=0) for name in coverage.METHODS if name != "none"
     }
     options: Any = []
     if method != "none" and policy == "graph":
         from farpoint.deep.graph_options import GraphOptions, direction_controller
 
-        controller = direction_controller(env.displacements)
-        assert domain.observations is not None
-        options = GraphOptions(
-            domain, domain.observations, coverage.goals_of(domain, method, seed=0), controller, radius=coverage.RADIUS
-        )
+        controller = direction_controller(maze.displacements)
+        options = GraphOptions(domain, domain.observations, chosen[method], controller, radius=setting.radius)
     elif method != "none":
-        options = _learned(goals[method], np.concatenate(list(goals.values())), training)
-    shares = list(each(_one_agent, (options, steps, checkpoints), range(seeds), n_jobs=n_jobs))
+        every = domain.observations[np.concatenate(list(chosen.values()))]
+        options = _learned(domain.observations[chosen[method]], every, setting.radius, training)
+    shared = (env, options, steps, checkpoints)
+    shares = list(each(_one_agent, shared, range(seeds), n_jobs=n_jobs))
     arrays: Arrays = {"checkpoints": checkpoints, "shares": np.array(shares), "n_options": np.array(len(options))}
     if method != "none":
-        arrays["goals"] = goals[method]
+        arrays["goals"] = domain.observations[chosen[method]]
     return arrays
 
 
-def _one_agent(shared: tuple[Any, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
-    options, steps, checkpoints = shared
-    return coverage.cells_seen(coverage.make_maze(), options, steps, seed, checkpoints)
+@lru_cache(maxsize=2)
+def _sampled(env: str) -> Domain:
+    setting = coverage.SETTINGS[env]
+    return coverage.sampled_world(setting.make(), setting, seed=0)
+
+
+def _one_agent(shared: tuple[str, Any, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
+    env, options, steps, checkpoints = shared
+    return coverage.cells_seen(coverage.SETTINGS[env].make(), options, steps, seed, checkpoints)
 
 
 @lru_cache(maxsize=2)
-def _trained(goals: bytes, n_goals: int, steps: int) -> Any:
+def _trained(goals: bytes, n_goals: int, radius: float, steps: int) -> Any:
     from farpoint.deep.policies import learn_option_policies
 
     wanted = np.frombuffer(goals).reshape(n_goals, -1)
@@ -112,7 +117,7 @@ def _trained(goals: bytes, n_goals: int, steps: int) -> Any:
     return learn_option_policies(
         coverage.make_maze(anywhere=True),
         wanted,
-        radius=coverage.RADIUS,
+        radius=radius,
         steps=steps,
         min_success=0.0,
         max_length=200,
@@ -121,9 +126,9 @@ def _trained(goals: bytes, n_goals: int, steps: int) -> Any:
     )
 
 
-def _learned(goals: NDArray[np.float64], every: NDArray[np.float64], steps: int) -> list[Any]:
+def _learned(goals: NDArray[np.float64], every: NDArray[np.float64], radius: float, steps: int) -> list[Any]:
     """Return the options to some goals, of one network that was trained on those of all methods."""
-    trained = _trained(np.ascontiguousarray(every, dtype=np.float64).tobytes(), len(every), steps)
+    trained = _trained(np.ascontiguousarray(every, dtype=np.float64).tobytes(), len(every), radius, steps)
     numbers = [int(np.linalg.norm(every - goal, axis=1).argmin()) for goal in goals]
     # As anywhere: what fails more often than not is no option.
     return [trained[number] for number in dict.fromkeys(numbers) if trained.success[number] >= 0.5]

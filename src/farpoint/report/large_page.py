@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -12,22 +13,21 @@ from farpoint.experiments.large import (
     EXTENSIONS,
     LARGE,
     POLICIES,
+    ROWS,
     SHARES,
     TIMES,
     WORLD_TITLES,
     WORLDS,
-    cosine_rows,
+    coverage_cells,
     coverage_part,
-    coverage_rows,
     extension_part,
-    extension_rows,
-    work_of,
 )
 from farpoint.experiments.paper import METHOD_TITLES, Experiment
 from farpoint.experiments.runner import Results
 from farpoint.report.curves import METHOD_COLOURS, tidy
 from farpoint.report.page import Page, Section
 
+_MAZE, _POINT_MAZE = coverage.SETTINGS["maze"], coverage.SETTINGS["pointmaze"]
 _TEXTS = {
     "extension": (
         "Each cell: correlation of the extended score with the true one over all states · share of the true score's "
@@ -36,21 +36,28 @@ _TEXTS = {
     ),
     "eigenfunctions": "All moves of the world as data. Inside repeated eigenvalues whole eigenspaces are compared.",
     "coverage": (
-        f"A log of {coverage.LOG_STEPS:,} random steps gives a graph of {coverage.N_SAMPLES} samples; each method "
-        f"chooses {coverage.N_OPTIONS} goals on it. Options follow routes on that graph with a controller that heads "
+        f"A log of {_MAZE.log_steps:,} random steps gives a graph of {_MAZE.n_samples} samples; each method "
+        f"chooses {_MAZE.n_options} goals on it. Options follow routes on that graph with a controller that heads "
         "for the next sample, or one goal-conditioned network (DQN with hindsight replay), trained once on the goals "
         "of all methods in episodes that begin anywhere; options that fail more often than not are left out. The agent "
         "takes random actions and random options, half of each; intervals are over agents, not over logs or trainings."
+    ),
+    "pointmaze": (
+        f"The same with a ball that keeps its momentum: {_POINT_MAZE.log_steps:,} random pushes, "
+        f"{_POINT_MAZE.n_samples} samples, {_POINT_MAZE.n_options} goals of each method, routes on the samples only."
     ),
 }
 
 
 def large_page(results: Results, experiments: Sequence[Experiment]) -> Page:
     """Return the page: accuracy of the extensions, learned eigenfunctions, coverage."""
-    rows = {"extension": extension_rows, "eigenfunctions": cosine_rows, "coverage": coverage_rows}
-    figures = {
+    figures: dict[str, tuple[str, Callable[[Results], Figure]]] = {
         "extension": ("Correlation with the true score, over the share of states that was used.", draw_extension),
         "coverage": ("Share of the maze's cells seen over steps: means, and 95 % bands over agents.", draw_coverage),
+        "pointmaze": (
+            "Share of the maze's cells seen over pushes: means, and 95 % bands over agents.",
+            partial(draw_coverage, env="pointmaze"),
+        ),
     }
     sections = []
     for experiment in experiments:
@@ -64,7 +71,7 @@ def large_page(results: Results, experiments: Sequence[Experiment]) -> Page:
                 experiment.place,
                 _TEXTS[experiment.name],
                 drawn,
-                rows[experiment.name](results),
+                ROWS[experiment.name](results),
                 results.time_of(experiment),
             )
         )
@@ -100,30 +107,31 @@ def draw_extension(results: Results) -> Figure:
     return figure
 
 
-def draw_coverage(results: Results) -> Figure:
-    """Return the maze with the goals of the diffusion options, and the share of it seen over steps for each policy."""
-    figure = Figure(figsize=(13, 4.2), layout="constrained")
-    axes_map, *panels = figure.subplots(1, 1 + len(POLICIES), gridspec_kw={"width_ratios": [1.15, 1, 1]})
-    env = coverage.make_maze()
-    axes_map.imshow(~env.floor, cmap="Greys", vmin=0, vmax=1.6, extent=(0, env.floor.shape[1], env.floor.shape[0], 0))
+def draw_coverage(results: Results, env: str = "maze") -> Figure:
+    """Return a maze with the goals of each method, and the share of it seen over steps for each policy."""
+    policies = list(dict.fromkeys(policy for _, policy in coverage_cells(env)))
+    figure = Figure(figsize=(4.6 + 4.2 * len(policies), 4.2), layout="constrained")
+    axes_map, *panels = figure.subplots(
+        1, 1 + len(policies), gridspec_kw={"width_ratios": [1.15] + [1] * len(policies)}
+    )
+    floor = coverage.SETTINGS[env].make().floor
+    axes_map.imshow(~floor, cmap="Greys", vmin=0, vmax=1.6, extent=(0, floor.shape[1], floor.shape[0], 0))
     for method in ("eigen", "random", "diffusion"):
-        goals = results[coverage_part(method, "graph", results.scale)]["goals"]
+        goals = results[coverage_part(method, "graph", results.scale, env)]["goals"]
         axes_map.scatter(*goals.T, s=26, color=METHOD_COLOURS[method], label=METHOD_TITLES[method], zorder=3)
     axes_map.set_axis_off()
     axes_map.set_title("goals on the sampled graph", loc="left", fontsize=11)
     axes_map.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
-    for axes, (policy, title) in zip(panels, POLICIES.items(), strict=True):
+    for axes, policy in zip(panels, policies, strict=True):
         for method in coverage.METHODS:
-            arrays = results[coverage_part(method, "graph" if method == "none" else policy, results.scale)]
-            shares, steps = 100 * arrays["shares"], arrays["checkpoints"]
+            part = coverage_part(method, "graph" if method == "none" else policy, results.scale, env)
+            shares, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
             mean, error = shares.mean(axis=0), 1.96 * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
             colour = METHOD_COLOURS[method]
             axes.fill_between(steps, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
             axes.plot(steps, mean, color=colour, linewidth=1.7, label=METHOD_TITLES[method])
-        axes.set(xlabel="steps", ylabel="% of the cells seen", ylim=(0, 100))
-        axes.set_title(title, loc="left", fontsize=11)
+        axes.set(xlabel="steps", ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))
+        axes.set_title(POLICIES[policy], loc="left", fontsize=11)
         tidy(axes)
     panels[0].legend(frameon=False, fontsize=8, loc="upper left")
-    panels[0].set_xlim(0, work_of(results.scale).coverage_steps)
-    panels[1].set_xlim(0, work_of(results.scale).coverage_steps)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,11 +34,12 @@ def test_goals_count_as_found_within_two_moves() -> None:
 def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     """The issue's bar: coverage above that of primitive actions, with intervals of 95 % that do not overlap."""
     env = coverage.make_maze()
-    world = coverage.sampled_world(env, seed=0)
-    goals = coverage.goals_of(world, "diffusion", seed=0)
+    setting = coverage.SETTINGS["maze"]
+    world = coverage.sampled_world(env, setting, seed=0)
+    goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
     assert world.observations is not None
     options = fp.GraphOptions(
-        world, world.observations, goals, fp.direction_controller(env.displacements), radius=coverage.RADIUS
+        world, world.observations, goals, fp.direction_controller(env.displacements), radius=setting.radius
     )
     checkpoints = np.array([600])
 
@@ -49,11 +51,11 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
 
 
 def test_every_method_has_its_goals() -> None:
-    world = coverage.sampled_world(coverage.make_maze(), seed=1)
+    world = coverage.sampled_world(coverage.make_maze(), coverage.SETTINGS["maze"], seed=1)
     for method in ("diffusion", "eigen", "random"):
-        goals = coverage.goals_of(world, method, seed=0)
-        assert len(set(goals.tolist())) == coverage.N_OPTIONS
-    assert coverage.goals_of(world, "none", seed=0).size == 0
+        goals = coverage.goals_of(world, method, 12, seed=0)
+        assert len(set(goals.tolist())) == 12
+    assert coverage.goals_of(world, "none", 12, seed=0).size == 0
 
 
 @pytest.mark.slow
@@ -65,11 +67,12 @@ def test_the_page_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(large, "COSINE_WORLDS", ("four_rooms",))
     monkeypatch.setattr("farpoint.report.large_page.WORLDS", ("four_rooms",))
     monkeypatch.setattr("farpoint.report.large_page.LARGE", "ring")
+    experiments = large.EXPERIMENTS[:3]
     # Policies trained for so short a time fail, and are dropped with a warning.
     with warnings.catch_warnings(action="ignore"):
-        results = run_experiments(large.EXPERIMENTS, QUICK, Store(tmp_path, "test"))
-    text = large_page(results, large.EXPERIMENTS).to_html()
-    for experiment in large.EXPERIMENTS:
+        results = run_experiments(experiments, QUICK, Store(tmp_path, "test"))
+    text = large_page(results, experiments).to_html()
+    for experiment in experiments:
         assert experiment.title in text
     assert text.count("<img") == 2
     assert len(large.extension_rows(results)) == 2 * (2 + 2) + 2
@@ -78,8 +81,16 @@ def test_the_page_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_unknown_sections_and_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnknownName, match="section must be one of extension, eigenfunctions, coverage"):
+    with pytest.raises(UnknownName, match="section must be one of extension, eigenfunctions, coverage, pointmaze"):
         command.run("everything", True, 1, tmp_path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else True)
     with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[deep\]'"):
         command.run(None, True, 1, tmp_path)
+
+
+def test_point_maze_is_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
+    with pytest.raises(MissingExtra, match="pip install gymnasium-robotics"):
+        coverage.SETTINGS["pointmaze"].make()
+    monkeypatch.setattr(large, "find_spec", lambda name: None)
+    assert [experiment.name for experiment in large.choose_large(None)] == ["extension", "eigenfunctions", "coverage"]
