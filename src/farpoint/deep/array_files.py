@@ -9,6 +9,7 @@ import secrets
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from farpoint.errors import InvalidFile, OutputError
 
 # What numpy and zipfile raise on bytes that are no archive, or no longer one.
-_UNREADABLE = (OSError, ValueError, AttributeError, EOFError, NotImplementedError, RuntimeError)
+_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, EOFError, NotImplementedError, RuntimeError)
 _BROKEN = (zipfile.BadZipFile, zlib.error)
 
 
@@ -35,7 +36,7 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> st
 def write_arrays(path: Path, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a header of plain values and arrays; an existing file is replaced only when the new one is complete."""
     told = {**header, "digest": _digest(header, arrays)}
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    part = path.parent / f".{path.name}.{secrets.token_hex(4)}"
     try:
         with part.open("xb") as file:
             np.savez(file, header=np.array(json.dumps(told)), **arrays)  # type: ignore[arg-type]
@@ -43,7 +44,8 @@ def write_arrays(path: Path, header: Mapping[str, Any], arrays: Mapping[str, NDA
     except OSError as error:
         raise OutputError(f"{path} must be a file that can be written; got {error.strerror}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def read_arrays(path: Path, kind: str, version: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

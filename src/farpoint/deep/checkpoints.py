@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,14 +33,15 @@ def write_tensors(
     content = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     header = {"format": form, "version": VERSION, "facts": dict(facts)}
     header["digest"] = _digest(header, content)
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    part = target.parent / f".{target.name}.{secrets.token_hex(4)}"
     try:
         save_file(content, part, metadata={_HEADER: json.dumps(header)})
         os.replace(part, target)
     except (OSError, SafetensorError) as error:
         raise OutputError(f"{target} must be a file that can be written; got {error}.") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def read_tensors(path: str | PathLike[str], form: str, what: str) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -196,7 +196,9 @@ def _scaling(env: GoalEnv, seed: int) -> tuple[NDArray[np.float32], NDArray[np.f
     assert isinstance(space, gym.spaces.Box)
     low, high = flat(space.low), flat(space.high)
     goal_low, goal_high = low, high
-    if not np.isfinite(low).all() or not np.isfinite(high).all() or env.goal_of is not None:
+    # Some write "no bound" as the largest float.
+    bounded = (np.abs(low) < _LARGEST_BOUND).all() and (np.abs(high) < _LARGEST_BOUND).all()
+    if not bounded or env.goal_of is not None:
         seen = [env.reset(seed=seed + trial)[0] for trial in range(64)]
         observations = np.array([told["observation"] for told in seen])
         goals = np.concatenate([env.goals, [told["achieved_goal"] for told in seen]])
@@ -204,7 +206,8 @@ def _scaling(env: GoalEnv, seed: int) -> tuple[NDArray[np.float32], NDArray[np.f
             observations = np.concatenate([observations, env.goals])
         low, high = observations.min(axis=0), observations.max(axis=0)
         goal_low, goal_high = goals.min(axis=0), goals.max(axis=0)
-    least, most = np.concatenate([low, goal_low]), np.concatenate([high, goal_high])
+    least = np.concatenate([low, goal_low]).astype(np.float64)
+    most = np.concatenate([high, goal_high]).astype(np.float64)
     half = (most - least) / 2.0
     return (least + half).astype(np.float32), (1.0 / np.where(half > 0.0, half, 1.0)).astype(np.float32)
 
@@ -219,6 +222,7 @@ def _network(model: Any) -> GoalNetwork:
     )
 
 
+_LARGEST_BOUND = 1e6
 _BUFFER = ("actions", "rewards", "dones", "timeouts", "ep_start", "ep_length")
 _COUNTS = ("num_timesteps", "_n_calls", "_n_updates", "_episode_num")
 
@@ -271,5 +275,7 @@ def _restore(model: Any, about: dict[str, Any], path: Path) -> None:
         buffer._current_ep_start[:] = buffer.pos
         for name in _COUNTS:
             setattr(model, name, int(header["counts"][name]))
+        # Otherwise it would be that of the very beginning until the first step is over.
+        model.exploration_rate = model.exploration_schedule(0)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise InvalidFile(f"{path} must hold the training whole; it is damaged ({error}).") from error

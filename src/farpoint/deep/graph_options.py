@@ -39,10 +39,17 @@ def direction_controller(displacements: ArrayLike) -> Controller:
     lengths = np.linalg.norm(moves, axis=1, keepdims=True)
     units = np.divide(moves, lengths, out=np.zeros_like(moves), where=lengths > 0)
 
-    def control(observation: NDArray[Any], target: NDArray[Any]) -> int:
-        return int(np.argmax(units @ (np.asarray(target, dtype=np.float64) - observation)))
+    return _Directions(units)
 
-    return control
+
+class _Directions:
+    """The controller: a class, so that options can be sent to other processes."""
+
+    def __init__(self, units: NDArray[np.float64]) -> None:
+        self._units = units
+
+    def __call__(self, observation: NDArray[Any], target: NDArray[Any]) -> int:
+        return int(np.argmax(self._units @ (np.asarray(target, dtype=np.float64) - observation)))
 
 
 class GraphOption:

@@ -36,8 +36,10 @@ class FunctionNetwork(nn.Module):
     def __init__(self, kind: str, shape: tuple[int, ...], n_functions: int, hidden: Sequence[int]) -> None:
         super().__init__()
         self.kind, self.shape, self.n_functions = kind, shape, n_functions
-        self.register_buffer("centre", torch.zeros(shape if kind == COORDINATES else ()))
-        self.register_buffer("scale", torch.ones(shape if kind == COORDINATES else ()))
+        # Coordinates may lie far from 0: they are centred in doubles, before anything is rounded to floats.
+        form = {"size": shape, "dtype": torch.float64} if kind == COORDINATES else {"size": ()}
+        self.register_buffer("centre", torch.zeros(**form))
+        self.register_buffer("scale", torch.ones(**form))
         layers: list[nn.Module] = []
         width = int(np.prod(shape))
         if kind not in (COORDINATES, NUMBERS):
@@ -73,6 +75,10 @@ class FunctionNetwork(nn.Module):
             raise InvalidInput(
                 f"observations must be states 0 … {self.shape[0] - 1}, as in training; got {observations.max()}."
             )
+        if self.kind == COORDINATES:
+            observations = (np.asarray(observations, dtype=np.float64) - self.centre.cpu().numpy()) / (
+                self.scale.cpu().numpy()
+            )
         dtype = np.int64 if self.kind == NUMBERS else np.uint8 if observations.dtype == np.uint8 else np.float32
         return torch.from_numpy(np.ascontiguousarray(observations, dtype=dtype)).to(self.centre.device)
 
@@ -80,11 +86,12 @@ class FunctionNetwork(nn.Module):
         """Return the values, shape (n, n_functions)."""
         if self.kind == NUMBERS:
             inputs = nn.functional.one_hot(observations, self.shape[0]).to(self.centre.dtype)
+        elif self.kind == COORDINATES:
+            inputs = observations
         else:
             inputs = (observations.to(self.centre.dtype) - self.centre) / self.scale
-            if self.kind != COORDINATES:
-                inputs = inputs[:, None] if inputs.ndim == 3 else inputs
-                inputs = inputs.permute(0, 3, 1, 2) if _channels_last(self.shape) else inputs
+            inputs = inputs[:, None] if inputs.ndim == 3 else inputs
+            inputs = inputs.permute(0, 3, 1, 2) if _channels_last(self.shape) else inputs
         values: Tensor = self.layers(inputs)
         return values
 

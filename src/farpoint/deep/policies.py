@@ -296,7 +296,7 @@ def learn_option_policies(
         "chunk": check_integer("chunk", chunk, 1),
     }
     check_fraction("min_success", min_success)
-    check_integer("trials", trials, 1)
+    trials = check_integer("trials", trials, 1)
     try:
         from farpoint.deep.goal_training import make_envs, train
     except ImportError as error:

@@ -143,19 +143,21 @@ def scores_at(table: WalkTable, states: NDArray[np.int64]) -> Found:
             table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave,
             table.pi, table.pi_squared, sources, table.t, cutoff, found, lost, peaks,
         )  # fmt: skip
-        bounds = loss_bound(lost, np.maximum(peaks, table.pi.max()))
-        return found, bounds + rounding_bound(found, table.t, degree, table.pi.size, table.pi_squared)
+        return found, loss_bound(lost, np.maximum(peaks, table.pi.max()))
 
-    degree = int(np.diff(table.matrix.indptr).max())
     if table.tolerance is None:
         return follow(states, 0.0)[0], None
+    degree = int(np.diff(table.matrix.indptr).max())
     cutoff = table.tolerance / (4.0 * _LOSS_A_STEP * table.t)
-    scores, bounds = follow(states, cutoff)
-    # A cutoff of 0 in the end: then nothing is lost, and what is left of the bound is rounding.
-    while cutoff > 0.0 and (poor := np.flatnonzero(bounds > table.tolerance * scores)).size:
+    scores, losses = follow(states, cutoff)
+    while True:
+        rounding = rounding_bound(scores, table.t, degree, table.pi.size, table.pi_squared)
+        # Where the loss is below the rounding already, following more would mend nothing.
+        poor = np.flatnonzero((losses + rounding > table.tolerance * scores) & (losses > rounding))
+        if poor.size == 0 or cutoff == 0.0:
+            return scores, losses + rounding
         cutoff = cutoff / _FINER if cutoff > 1e-30 else 0.0
-        scores[poor], bounds[poor] = follow(states[poor], cutoff)
-    return scores, bounds
+        scores[poor], losses[poor] = follow(states[poor], cutoff)
 
 
 def _graph_block(table: WalkTable, block: tuple[int, int]) -> Found:

@@ -137,7 +137,7 @@ def kernel_graph(states: NDArray[np.float64], n_neighbours: int) -> csr_array:
     """Return exp(−|x − y|² / (σ_x σ_y)) between nearest neighbours, σ the distance to the last of them; symmetric."""
     n_states = len(states)
     count = min(n_neighbours, n_states - 1)
-    distances, others = _searcher(states, count + 1).kneighbors(states)
+    distances, others = _Searcher(states, count + 1).kneighbors(states)
     # The nearest is the point itself.
     scale = np.maximum(distances[:, -1], np.finfo(np.float64).tiny)
     rows = np.repeat(np.arange(n_states), count)
@@ -174,10 +174,10 @@ def normalised(weights: csr_array, alpha: float) -> csr_array:
 
 def nearest(states: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the number of the state nearest to each point: exact, block by block."""
-    return _look_up(_searcher(states, 1), points)[0]
+    return _look_up(_Searcher(states, 1), points)[0]
 
 
-def _look_up(searcher: Any, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _look_up(searcher: _Searcher, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     found = np.empty(len(points), dtype=np.int64)
     away = np.empty(len(points))
     for first in range(0, len(points), _BLOCK):
@@ -187,9 +187,19 @@ def _look_up(searcher: Any, points: NDArray[np.float64]) -> tuple[NDArray[np.int
     return found, away
 
 
-def _searcher(states: NDArray[np.float64], count: int) -> Any:
-    algorithm = "kd_tree" if states.shape[1] <= _TREE_DIMENSIONS else "brute"
-    return _sklearn("neighbors").NearestNeighbors(n_neighbors=count, algorithm=algorithm).fit(states)
+class _Searcher:
+    """The nearest states of points. All are centred first: far from 0 the squares of brute search lose their digits."""
+
+    def __init__(self, states: NDArray[np.float64], count: int) -> None:
+        algorithm = "kd_tree" if states.shape[1] <= _TREE_DIMENSIONS else "brute"
+        self._middle = states.mean(axis=0)
+        neighbours = _sklearn("neighbors").NearestNeighbors(n_neighbors=count, algorithm=algorithm)
+        self._fitted = neighbours.fit(states - self._middle)
+
+    def kneighbors(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return distances and numbers of the nearest states, one row a point."""
+        distances, numbers = self._fitted.kneighbors(points - self._middle)
+        return distances, numbers
 
 
 def _sklearn(part: str) -> Any:
@@ -245,5 +255,5 @@ def nearest_state(domain: Domain, observations: ArrayLike) -> NDArray[np.int64]:
     # Built once a world: agents ask at every step.
     kept = domain.__dict__
     if "_searcher" not in kept:
-        kept["_searcher"] = _searcher(domain.observations, 1)
+        kept["_searcher"] = _Searcher(domain.observations, 1)
     return _look_up(kept["_searcher"], points)[0]
