@@ -133,5 +133,5 @@ def draw_coverage(results: Results, env: str = "maze") -> Figure:
         axes.set(xlabel="steps", ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))
         axes.set_title(POLICIES[policy], loc="left", fontsize=11)
         tidy(axes)
-    panels[0].legend(frameon=False, fontsize=8, loc="upper left")
+    panels[0].legend(frameon=False, fontsize=8, loc="lower right")
     return figure
