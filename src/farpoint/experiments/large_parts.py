@@ -135,5 +135,3 @@ def _learned(goals: NDArray[np.float64], every: NDArray[np.float64], radius: flo
 
 
 KINDS.update({"extension": _extension, "neural": _neural, "cosines": _cosines, "coverage": _coverage})
-
-__all__ = ["goals_found", "large_world"]

@@ -10,7 +10,7 @@ from farpoint.diffusion import Spectrum, normalized_laplacian, spectrum
 from farpoint.diffusion.choose import POLAR_LIMIT
 from farpoint.diffusion.leading import FiedlerVectors, is_wide
 from farpoint.diffusion.spectrum import SMALL, with_fixed_signs
-from farpoint.diffusion.walk import entering_weight, why_not_polar
+from farpoint.diffusion.walk import both_ways, entering_weight, why_not_polar
 from farpoint.domain import Domain
 from farpoint.errors import InvalidInput
 from farpoint.options.option_set import OptionSet
@@ -131,4 +131,4 @@ def _affordable(walker: Domain) -> Domain:
         return walker
     if not why_not_polar(walker) and not is_wide(walker.adjacency):
         return walker
-    return Domain.from_adjacency(walker.adjacency + walker.adjacency.T)
+    return both_ways(walker)
