@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import farpoint as fp
-from farpoint.deep.training import evaluate
+from farpoint.deep.eigenfunctions.training import evaluate
 
 WORLDS = ("four_rooms", "ring", "maze", "open_room")
 NOISE = 0.1
@@ -31,7 +31,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def walk_of(world: fp.Domain, seed: int = 0) -> NDArray[np.int64]:
+def walk_of(world: fp.World, seed: int = 0) -> NDArray[np.int64]:
     """Return the states of one walk."""
     matrix, state, states = world.adjacency, 0, [0]
     for chance in np.random.default_rng(seed).random(LOG_STEPS).tolist():
@@ -41,8 +41,8 @@ def walk_of(world: fp.Domain, seed: int = 0) -> NDArray[np.int64]:
     return np.array(states)
 
 
-def pictures_of(world: fp.Domain, pixels_a_cell: int = 2) -> NDArray[np.uint8]:
-    """Return a picture of each state, (height, width, 3): grey floor, and the agent in red."""
+def pictures_of(world: fp.World, pixels_a_cell: int = 2) -> NDArray[np.uint8]:
+    """Return a picture of each state, (height, width, 3): gray floor, and the agent in red."""
     assert world.positions is not None
     n_rows, n_cols = world.positions.max(axis=0) + 1
     floor = np.zeros((n_rows, n_cols, 3), dtype=np.uint8)
@@ -63,7 +63,7 @@ def exact(before: NDArray[np.int64], after: NDArray[np.int64], n_states: int) ->
     return np.asarray(vectors)
 
 
-def measure(world: fp.Domain, source: str, objective: str, device: str) -> str:
+def measure(world: fp.World, source: str, objective: str, device: str) -> str:
     """Return one row of the table."""
     assert world.positions is not None
     seen: NDArray[Any] = pictures_of(world) if source == "pixels" else world.positions
@@ -100,7 +100,7 @@ def main() -> None:
     for name in options.worlds:
         for source in options.inputs:
             for objective in options.objectives:
-                print(measure(fp.world(name), source, objective, options.device), flush=True)
+                print(measure(fp.named_world(name), source, objective, options.device), flush=True)
 
 
 if __name__ == "__main__":

@@ -26,15 +26,15 @@ LARGE_SEEDS = 1
 LARGE_SHARES = (0.05, 0.1, 0.25)
 
 
-def found_within_two(world: fp.Domain, true: fp.Goals, goals: fp.Goals) -> float:
+def found_within_two(world: fp.World, true: fp.Goals, goals: fp.Goals) -> float:
     """Return the share of ``true`` that have one of ``goals`` at most two moves away."""
     near = np.zeros(world.n_states)
     near[goals.states] = 1.0
-    step = world.neighbours + eye_array(world.n_states)
+    step = world.neighbors + eye_array(world.n_states)
     return float(np.mean((step @ (step @ near))[true.states] > 0))
 
 
-def quality(world: fp.Domain, shares: tuple[float, ...], n_seeds: int) -> None:
+def quality(world: fp.World, shares: tuple[float, ...], n_seeds: int) -> None:
     true = {t: fp.score(world, t=t) for t in TIMES}
     goals = {t: fp.find_goals(world, true[t]) for t in TIMES}
     print(f"\n{world.name}, {world.n_states} states; goals {', '.join(f'{len(goals[t])} (t = {t})' for t in TIMES)}")

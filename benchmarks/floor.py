@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.diffusion.lattice import lattice_of
+from farpoint.diffusion.scores.lattice import lattice_of
 
 _U = np.uint64
 
@@ -69,12 +69,12 @@ def main() -> None:
 
 def scattered() -> None:
     """Time of the same graph as a graph, with its states in order, shuffled, and shuffled as the solver reorders it."""
-    from farpoint.diffusion import local
+    from farpoint.diffusion.scores import local
 
     world = fp.random_maze(600, 600)
-    graph = fp.Domain.from_adjacency(world.adjacency)
+    graph = fp.World.from_graph(world.adjacency)
     order = np.random.default_rng(0).permutation(graph.n_states)
-    shuffled = fp.Domain.from_adjacency(graph.adjacency[order][:, order])
+    shuffled = fp.World.from_graph(graph.adjacency[order][:, order])
     worth = local._WORTH_ORDERING
     seconds = {}
     for name, domain, limit in (

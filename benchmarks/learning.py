@@ -25,7 +25,7 @@ def main() -> None:
         table.add_column(name, justify="right")
     fp.learn(fp.ring(), fp.discover(fp.ring()), runs=1, episodes=1)  # compile first
     for name in ("ring", "maze", "four_rooms"):
-        world = fp.world(name)
+        world = fp.named_world(name)
         options = fp.discover(world)
         assert world.goals is not None
         began = time.perf_counter()
@@ -53,7 +53,7 @@ def main() -> None:
 
     began = time.perf_counter()
     for name in ("ring", "maze", "four_rooms"):
-        world = fp.world(name)
+        world = fp.named_world(name)
         fp.steps_between_states(world, None)
         for t in (4, 13):
             for method in ("diffusion", "eigen", "cover"):

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import farpoint as fp
-from farpoint.diffusion.partition_scores import _score_partition, _with_halo
+from farpoint.diffusion.partitions.scores import _score_partition, _with_halo
 from farpoint.experiments.memory import PeakMemory
 
 SIDE = 2000
@@ -30,7 +30,7 @@ def main() -> None:
             f"bytes a state, written in {writing:.1f} s"
         )
         for t in (4, 13):
-            # One of the middle, which has neighbours on both sides.
+            # One of the middle, which has neighbors on both sides.
             states, *_ = _with_halo(written, 2, t)
             halo = states.size - STATES_A_PARTITION
             _score_partition(written, (2, "warm", 1, None))

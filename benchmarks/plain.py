@@ -11,7 +11,7 @@ import farpoint as fp
 
 
 def learn_plainly(
-    world: fp.Domain, options: fp.OptionSet | None, goal: int, *, episodes: int, max_steps: int, seed: int
+    world: fp.World, options: fp.OptionSet | None, goal: int, *, episodes: int, max_steps: int, seed: int
 ) -> tuple[NDArray[np.float64], int]:
     """Return the learning curve of one trial by the paper's protocol (published counting), and the steps simulated."""
     rng = random.Random(seed)
@@ -65,7 +65,7 @@ def learn_plainly(
     return curve, simulated
 
 
-def walk_plainly(world: fp.Domain, options: fp.OptionSet, start: int, target: int, rng: random.Random) -> int:
+def walk_plainly(world: fp.World, options: fp.OptionSet, start: int, target: int, rng: random.Random) -> int:
     """Return the steps of one random walk with options to a target: one sample of what Table 1 averages."""
     next_state = world.transitions.indices
     state, steps = start, 0

@@ -22,9 +22,9 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
-from farpoint.diffusion.inverse import LaplacianInverse, NotAccurate
-from farpoint.diffusion.leading import with_every_copy
-from farpoint.diffusion.multigrid import MultigridSolver
+from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
+from farpoint.diffusion.spectra.leading import with_every_copy
+from farpoint.diffusion.spectra.multigrid import MultigridSolver
 from farpoint.experiments.memory import PeakMemory
 
 Result = TypeVar("Result")
@@ -35,7 +35,7 @@ COMPONENTS = (2, 10)
 N_OPTIONS = 20
 
 
-def make(name: str) -> fp.Domain:
+def make(name: str) -> fp.World:
     kind, side = name.split("-")[0], int(name.split("-")[1])
     if kind == "maze":
         return fp.random_maze(side, side)
@@ -44,7 +44,7 @@ def make(name: str) -> fp.Domain:
     return fp.grid((side, side, side))
 
 
-def components(method: str, world: fp.Domain, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def components(method: str, world: fp.World, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     laplacian = fp.normalized_laplacian(world)
     degrees = np.asarray(world.adjacency.sum(axis=0))
     if method == "scipy":

@@ -32,7 +32,7 @@ def main() -> None:
         warnings.simplefilter("ignore")
         for name in ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-5x5-v0"):
             env = gym.make(name)
-            options = fp.discover(fp.Domain.from_env(env, seed=3), n_options=5)
+            options = fp.discover(fp.World.from_env(env, seed=3), n_options=5)
             plain, wrapped = seconds_a_step(env), seconds_a_step(fp.OptionsWrapper(gym.make(name), options))
             print(f"{name}: {1e6 * plain:.0f} µs a step, {1e6 * wrapped:.0f} µs wrapped: {wrapped / plain:.2f} ×")
 

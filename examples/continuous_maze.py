@@ -32,12 +32,12 @@ GAMMA = 0.98
 RADIUS = 0.6
 
 
-def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.Domain, Any]:
+def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.World, Any]:
     """Return a world of squares, half a cell wide, that a random walk has crossed, and the middle of each."""
     before, after = env.random_walk(300_000, seed=0, episode_length=200)
     squares, following = np.floor(2 * before).astype(int), np.floor(2 * after).astype(int)
     moved = (squares != following).any(axis=1)
-    world = fp.Domain.from_transitions(squares[moved], following[moved], symmetrize=True, largest_component=True)
+    world = fp.World.from_log(squares[moved], following[moved], symmetrize=True, largest_component=True)
     return world, (np.array(world.labels) + 0.5) / 2
 
 

@@ -36,7 +36,7 @@ def main() -> None:
     # Where the ball is, in squares of a quarter of a cell; how fast it goes is left out.
     squares, following = np.floor(4 * before[:, :2]).astype(int), np.floor(4 * after[:, :2]).astype(int)
     moved = (squares != following).any(axis=1)
-    world = fp.Domain.from_transitions(squares[moved], following[moved], symmetrize=True, largest_component=True)
+    world = fp.World.from_log(squares[moved], following[moved], symmetrize=True, largest_component=True)
     goals = fp.discover(world, n_options=4).goals
     middles = (np.array(world.labels) + 0.5) / 4
     print(f"{world.n_states} squares seen in {steps} steps")

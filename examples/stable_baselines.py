@@ -31,7 +31,7 @@ def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
     """Return FrozenLake 8x8, with four options or without."""
     env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
     if with_options:
-        options = fp.discover(fp.Domain.from_env(env), n_options=4)
+        options = fp.discover(fp.World.from_env(env), n_options=4)
         env = Unmasked(fp.OptionsWrapper(env, options, gamma=0.99))
     return Monitor(env)
 

@@ -16,20 +16,20 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that ``import farpoint`` and ``farpoint --help`` stay fast.
 _HOME = {
-    "Domain": "domain",
-    "Transitions": "domain",
-    "explore": "domain",
-    "four_rooms": "domain",
-    "grid": "domain",
-    "maze": "domain",
-    "nearest_state": "domain",
-    "open_room": "domain",
-    "random_maze": "domain",
-    "ring": "domain",
-    "world": "domain",
-    "ContinuousMaze": "domain.continuous",
-    "image_observations": "domain.images",
-    "observe_walk": "domain.images",
+    "World": "worlds",
+    "Log": "worlds",
+    "explore": "worlds",
+    "four_rooms": "worlds",
+    "grid": "worlds",
+    "maze": "worlds",
+    "nearest_state": "worlds",
+    "open_room": "worlds",
+    "random_maze": "worlds",
+    "ring": "worlds",
+    "named_world": "worlds",
+    "ContinuousMaze": "envs.continuous_maze",
+    "image_observations": "envs.images",
+    "observe_walk": "envs.images",
     "engine": "engines",
     "ExtendedScores": "diffusion",
     "Goals": "diffusion",
@@ -57,17 +57,17 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
-    "Eigenfunctions": "deep.eigenfunctions",
-    "cosine_similarities": "deep.similarity",
-    "learn_eigenfunctions": "deep.eigenfunctions",
-    "GoalOptionsWrapper": "deep.options_env",
-    "GraphOptions": "deep.graph_options",
+    "Eigenfunctions": "deep.eigenfunctions.functions",
+    "cosine_similarities": "deep.eigenfunctions.similarity",
+    "learn_eigenfunctions": "deep.eigenfunctions.functions",
+    "GoalOptionsWrapper": "envs.options_env",
+    "GraphOptions": "options.graph_options",
     "LearnedOptions": "deep.policies",
     "SMDPDQN": "deep.smdp_dqn",
-    "direction_controller": "deep.graph_options",
+    "direction_controller": "options.graph_options",
     "learn_option_policies": "deep.policies",
     "load_option_policies": "deep.policies",
-    "option_success": "deep.success",
+    "option_success": "envs.success",
     "CoverTime": "measures",
     "SampledSteps": "measures",
     "StepsBetweenStates": "measures",
@@ -76,7 +76,7 @@ _HOME = {
     "steps_between_states": "measures",
     "visitation": "measures",
     "LearningResult": "agents",
-    "OptionsWrapper": "agents",
+    "OptionsWrapper": "envs.wrapper",
     "EpisodicResult": "agents",
     "learn": "agents",
     "learn_episodes": "agents",
@@ -88,19 +88,15 @@ if TYPE_CHECKING:
     from farpoint.agents import (
         EpisodicResult,
         LearningResult,
-        OptionsWrapper,
         TabularAgent,
         learn,
         learn_episodes,
         train_tabular,
     )
-    from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
-    from farpoint.deep.graph_options import GraphOptions, direction_controller
-    from farpoint.deep.options_env import GoalOptionsWrapper
+    from farpoint.deep.eigenfunctions.functions import Eigenfunctions, learn_eigenfunctions
+    from farpoint.deep.eigenfunctions.similarity import cosine_similarities
     from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
-    from farpoint.deep.similarity import cosine_similarities
     from farpoint.deep.smdp_dqn import SMDPDQN
-    from farpoint.deep.success import option_success
     from farpoint.diffusion import (
         ExtendedScores,
         Goals,
@@ -125,22 +121,12 @@ if TYPE_CHECKING:
         stationary,
         write_partitions,
     )
-    from farpoint.domain import (
-        Domain,
-        Transitions,
-        explore,
-        four_rooms,
-        grid,
-        maze,
-        nearest_state,
-        open_room,
-        random_maze,
-        ring,
-        world,
-    )
-    from farpoint.domain.continuous import ContinuousMaze
-    from farpoint.domain.images import image_observations, observe_walk
     from farpoint.engines import engine
+    from farpoint.envs.continuous_maze import ContinuousMaze
+    from farpoint.envs.images import image_observations, observe_walk
+    from farpoint.envs.options_env import GoalOptionsWrapper
+    from farpoint.envs.success import option_success
+    from farpoint.envs.wrapper import OptionsWrapper
     from farpoint.measures import (
         CoverTime,
         SampledSteps,
@@ -151,12 +137,25 @@ if TYPE_CHECKING:
         visitation,
     )
     from farpoint.options import Option, OptionSet, discover, load_options
+    from farpoint.options.graph_options import GraphOptions, direction_controller
+    from farpoint.worlds import (
+        Log,
+        World,
+        explore,
+        four_rooms,
+        grid,
+        maze,
+        named_world,
+        nearest_state,
+        open_room,
+        random_maze,
+        ring,
+    )
 
 __all__ = [
     "SMDPDQN",
     "ContinuousMaze",
     "CoverTime",
-    "Domain",
     "Eigenfunctions",
     "EpisodicResult",
     "ExtendedScores",
@@ -165,6 +164,7 @@ __all__ = [
     "GraphOptions",
     "LearnedOptions",
     "LearningResult",
+    "Log",
     "Option",
     "OptionSet",
     "OptionsWrapper",
@@ -173,7 +173,7 @@ __all__ = [
     "Spectrum",
     "StepsBetweenStates",
     "TabularAgent",
-    "Transitions",
+    "World",
     "cosine_similarities",
     "cover_time",
     "difficulty",
@@ -199,6 +199,7 @@ __all__ = [
     "load_option_policies",
     "load_options",
     "maze",
+    "named_world",
     "nearest_state",
     "normalized_laplacian",
     "observe_walk",
@@ -217,7 +218,6 @@ __all__ = [
     "steps_between_states",
     "train_tabular",
     "visitation",
-    "world",
     "write_partitions",
 ]
 

@@ -43,6 +43,10 @@ class OutputError(FarpointError):
     """A file or folder that cannot be written."""
 
 
+class WrongCheckpoint(InvalidInput):
+    """A checkpoint folder that belongs to another computation."""
+
+
 class MissingExtra(FarpointError, ImportError):
     """A part that needs a package which is not installed."""
 

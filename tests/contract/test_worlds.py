@@ -12,7 +12,7 @@ import pytest
 import farpoint as fp
 from farpoint.options import METHODS
 
-WORLDS: dict[str, Callable[[], fp.Domain]] = {
+WORLDS: dict[str, Callable[[], fp.World]] = {
     "four_rooms": fp.four_rooms,
     "maze": fp.maze,
     "ring": fp.ring,
@@ -20,18 +20,18 @@ WORLDS: dict[str, Callable[[], fp.Domain]] = {
     "random_maze": lambda: fp.random_maze(12, 20),
     "grid_3d": lambda: fp.grid((4, 5, 6)),
     "windy": lambda: fp.four_rooms(wind=1 / 3),
-    "tree": lambda: fp.Domain.from_adjacency(nx.balanced_tree(2, 5)),
-    "karate": lambda: fp.Domain.from_adjacency(nx.karate_club_graph()),
-    "one_way": lambda: fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)])),
+    "tree": lambda: fp.World.from_graph(nx.balanced_tree(2, 5)),
+    "karate": lambda: fp.World.from_graph(nx.karate_club_graph()),
+    "one_way": lambda: fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)])),
 }
 
 
 @pytest.fixture(params=WORLDS)
-def world(request: pytest.FixtureRequest) -> fp.Domain:
+def world(request: pytest.FixtureRequest) -> fp.World:
     return WORLDS[request.param]()
 
 
-def test_world(world: fp.Domain) -> None:
+def test_world(world: fp.World) -> None:
     assert world.choice_ptr[0] == 0
     assert world.choice_ptr[-1] == world.n_choices
     np.testing.assert_allclose(world.transitions.sum(axis=1), 1.0)
@@ -45,7 +45,7 @@ def test_world(world: fp.Domain) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_method(world: fp.Domain, method: str) -> None:
+def test_method(world: fp.World, method: str) -> None:
     options = fp.discover(world, method, seed=3)
     assert options.method == method
     assert (len(options) == 0) == (method == "none")

@@ -17,7 +17,7 @@ MEANS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEANS)
 def test_learning_means(name: str) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     results = {method: fp.learn(world, fp.discover(world, method), seed=0) for method in MEANS[name]}
     for method, result in results.items():
         # The Maze without options is 101 throughout, with hardly any spread; the reference is rounded to 0.1.

@@ -40,20 +40,20 @@ def summary(steps: fp.StepsBetweenStates) -> tuple[float, float, float, float]:
 
 @pytest.mark.parametrize(("name", "t"), DIFFUSION)
 def test_diffusion_options(name: str, t: int) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     steps = fp.steps_between_states(world, fp.discover(world, t=t))
     np.testing.assert_allclose(summary(steps), DIFFUSION[name, t], rtol=0.01)
 
 
 @pytest.mark.parametrize("name", RANDOM_WALK)
 def test_random_walk(name: str) -> None:
-    np.testing.assert_allclose(summary(fp.steps_between_states(fp.world(name))), RANDOM_WALK[name], rtol=0.001)
+    np.testing.assert_allclose(summary(fp.steps_between_states(fp.named_world(name))), RANDOM_WALK[name], rtol=0.001)
 
 
 @pytest.mark.parametrize(("name", "t"), EIGEN)
 def test_eigenoptions(name: str, t: int) -> None:
     # How ties and signs are settled moves these by a few per cent.
-    world = fp.world(name)
+    world = fp.named_world(name)
     ours = np.array(summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t))))
     off = np.abs(ours / np.array(EIGEN[name, t]) - 1)
     outside = [STATISTICS[k] for k in np.flatnonzero(off > 0.08)]
@@ -65,7 +65,7 @@ def test_eigenoptions(name: str, t: int) -> None:
 
 @pytest.mark.parametrize(("name", "t"), COVER_PRINTED)
 def test_cover_options_are_near_the_print(name: str, t: int) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     steps = fp.steps_between_states(world, fp.discover(world, "cover", t=t))
     np.testing.assert_allclose((steps.median, steps.iqr), COVER_PRINTED[name, t], rtol=0.08)
 
@@ -74,7 +74,7 @@ def test_cover_options_are_near_the_print(name: str, t: int) -> None:
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "cover", "none"])
 @pytest.mark.parametrize("name", RANDOM_WALK)
 def test_simulation_agrees_with_the_exact_values(name: str, method: str) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     targets = np.arange(5, world.n_states, 29)
     for t in (4, 13) if method != "none" else (4,):
         options = fp.discover(world, method, t=t)

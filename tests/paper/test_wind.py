@@ -11,15 +11,15 @@ from tests import brute
 
 
 @pytest.fixture(scope="module")
-def windy() -> fp.Domain:
+def windy() -> fp.World:
     return fp.four_rooms(wind=1 / 3)
 
 
-def cell(world: fp.Domain, row: int, column: int) -> int:
+def cell(world: fp.World, row: int, column: int) -> int:
     return int(np.asarray(world.positions).tolist().index([row, column]))
 
 
-def test_fourteen_goals_with_the_top_rows_highest(windy: fp.Domain) -> None:
+def test_fourteen_goals_with_the_top_rows_highest(windy: fp.World) -> None:
     scores = fp.score(windy, 4)
     assert (scores.solver, scores.form) == ("spectral", "polar")
     assert len(fp.find_goals(windy, scores)) == 14
@@ -27,29 +27,29 @@ def test_fourteen_goals_with_the_top_rows_highest(windy: fp.Domain) -> None:
     assert values == pytest.approx([0.280, 0.343, 0.069], abs=5e-4)
 
 
-def test_rows_as_from_would_turn_the_picture_upside_down(windy: fp.Domain) -> None:
-    turned = fp.Domain.from_adjacency(windy.adjacency.T)
+def test_rows_as_from_would_turn_the_picture_upside_down(windy: fp.World) -> None:
+    turned = fp.World.from_graph(windy.adjacency.T)
     right, wrong = fp.score(windy, 4), fp.score(turned, 4)
     top, bottom = cell(windy, 1, 1), cell(windy, 11, 1)
     assert right[top] > right[bottom]
     assert wrong[top] < wrong[bottom]
 
 
-def test_walk_form_has_eighteen_goals(windy: fp.Domain) -> None:
+def test_walk_form_has_eighteen_goals(windy: fp.World) -> None:
     scores = np.asarray(fp.score(windy, 4, form="walk"))
     assert len(fp.find_goals(windy, scores)) == 18
     upper = np.asarray(windy.positions)[:, 0] <= 6
     assert (scores[upper].mean(), scores[~upper].mean()) == pytest.approx((0.160, 0.113), abs=5e-4)
 
 
-def test_walk_form_by_brute_force(windy: fp.Domain) -> None:
+def test_walk_form_by_brute_force(windy: fp.World) -> None:
     weights = windy.adjacency.toarray()
     after = np.linalg.matrix_power(brute.walk(weights), 4)
     expected = ((after - brute.stationary(weights)[:, None]) ** 2).sum(axis=0)
     np.testing.assert_allclose(fp.score(windy, 4, "local"), expected, atol=1e-12)
 
 
-def test_algorithm_2_by_scipys_polar_decomposition(windy: fp.Domain) -> None:
+def test_algorithm_2_by_scipys_polar_decomposition(windy: fp.World) -> None:
     # N = R U, eigenvectors of R, Eq. 1: the algorithm as printed, with another decomposition than ours.
     m = windy.adjacency.toarray().T
     degrees = m.sum(axis=1)
@@ -63,7 +63,7 @@ def test_algorithm_2_by_scipys_polar_decomposition(windy: fp.Domain) -> None:
 
 @pytest.mark.parametrize("name", ["ring", "maze", "four_rooms"])
 def test_no_wind_through_algorithm_2_equals_algorithm_1(name: str) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     laplacian = fp.normalized_laplacian(world).toarray()
     left, singular, _ = np.linalg.svd(laplacian)
     parts = fp.Spectrum(1 - singular[::-1] / 2, left[:, ::-1], world.adjacency.sum(axis=0), 0.0)
@@ -74,6 +74,6 @@ def test_no_wind_through_algorithm_2_equals_algorithm_1(name: str) -> None:
 
 def test_windy_choices_are_as_described() -> None:
     # Up from the middle of three cells in a column: blown down with probability 1/3 all the same.
-    column = fp.Domain.from_map(".\n.\n.", wind=1 / 3)
+    column = fp.World.from_map(".\n.\n.", wind=1 / 3)
     expected = np.array([[0, 1, 0], [2 / 3, 0, 1 / 3], [0, 0, 1], [0, 1, 0]])
     np.testing.assert_allclose(column.transitions.toarray(), expected, atol=1e-15)

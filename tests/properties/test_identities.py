@@ -18,7 +18,7 @@ times = st.integers(1, 30)
 @given(weights=connected_weights(), t=times)
 @settings(max_examples=150)
 def test_spectral_and_local_equal_brute_force(weights: Weights, t: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     expected = brute.score(weights, t)
     np.testing.assert_allclose(fp.score(world, t, "spectral"), expected, atol=1e-12, rtol=0)
     np.testing.assert_allclose(fp.score(world, t, "local"), expected, atol=1e-12, rtol=0)
@@ -27,7 +27,7 @@ def test_spectral_and_local_equal_brute_force(weights: Weights, t: int) -> None:
 @given(weights=connected_weights(), t=times)
 def test_proposition_1_with_the_average_weighted_by_the_stationary_distribution(weights: Weights, t: int) -> None:
     # f_t(s) = Σ_s′ π₀(s′) D_t²(s, s′) − const; the printed, unweighted average does not hold on unequal degrees.
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     after = np.linalg.matrix_power(brute.walk(weights), t)
     pi = weights.sum(axis=1) / weights.sum()
     squared = ((after[:, :, None] - after[:, None, :]) ** 2).sum(axis=0)
@@ -46,7 +46,7 @@ def test_proposition_1_as_printed_is_false_on_a_grid() -> None:
 
 @given(weights=connected_weights(), t=times)
 def test_upper_bound_of_proposition_2(weights: Weights, t: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     pi = weights.sum(axis=1) / weights.sum()
     eigenvalues = np.sort(np.linalg.eigvals(brute.walk(weights)).real)
     bound = eigenvalues[-2] ** (2 * t) * (1 / pi - 1)
@@ -56,7 +56,7 @@ def test_upper_bound_of_proposition_2(weights: Weights, t: int) -> None:
 
 @given(weights=connected_weights())
 def test_walk_and_stationary_distribution(weights: Weights) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     walk = fp.lazy_walk(world).toarray()
     np.testing.assert_allclose(walk, brute.walk(weights), atol=1e-15)
     np.testing.assert_allclose(walk.sum(axis=0), 1.0, atol=1e-12)
@@ -64,9 +64,9 @@ def test_walk_and_stationary_distribution(weights: Weights) -> None:
 
 
 @given(weights=connected_weights(), t=times, seed=st.integers(0, 2**16))
-def test_relabelling_the_states_changes_nothing(weights: Weights, t: int, seed: int) -> None:
+def test_relabeling_the_states_changes_nothing(weights: Weights, t: int, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(weights))
-    world, shuffled = fp.Domain.from_adjacency(weights), fp.Domain.from_adjacency(weights[np.ix_(order, order)])
+    world, shuffled = fp.World.from_graph(weights), fp.World.from_graph(weights[np.ix_(order, order)])
     ours, theirs = np.asarray(fp.score(world, t, "local")), np.asarray(fp.score(shuffled, t, "local"))
     np.testing.assert_allclose(theirs, ours[order], atol=1e-13)
     # Which state of a plateau stands for it depends on the numbering; its height and prominence do not.
@@ -79,8 +79,8 @@ def test_relabelling_the_states_changes_nothing(weights: Weights, t: int, seed: 
 
 
 @given(weights=connected_weights(most=25), t=times)
-def test_goals_are_the_plateaus_without_a_higher_neighbour(weights: Weights, t: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+def test_goals_are_the_plateaus_without_a_higher_neighbor(weights: Weights, t: int) -> None:
+    world = fp.World.from_graph(weights)
     # Rounded, so that plateaus are exact and the brute-force version needs no tolerance.
     values = np.asarray(fp.score(world, t, "spectral")).round(6)
     goals = fp.find_goals(world, values)
@@ -104,7 +104,7 @@ def test_goals_are_the_plateaus_without_a_higher_neighbour(weights: Weights, t: 
 
 @given(weights=connected_weights(), t=st.floats(0.5, 20), k=st.integers(1, 60))
 def test_truncated_score_is_within_its_bound(weights: Weights, t: float, k: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     scores = fp.score(world, t, "truncated", n_components=min(k, len(weights)))
     assert scores.error_bound is not None
     error = np.abs(np.asarray(scores) - np.asarray(fp.score(world, t, "spectral")))
@@ -113,7 +113,7 @@ def test_truncated_score_is_within_its_bound(weights: Weights, t: float, k: int)
 
 @given(weights=connected_weights(most=30), t=times)
 def test_diffusion_map_distances_are_weighted_diffusion_distances(weights: Weights, t: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     after = np.linalg.matrix_power(brute.walk(weights), t)
     pi = weights.sum(axis=1) / weights.sum()
     plain = np.linalg.norm(after - after[:, :1], axis=0)

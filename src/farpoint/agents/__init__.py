@@ -3,7 +3,6 @@
 from farpoint.agents.episodic import EpisodicResult, learn_episodes
 from farpoint.agents.learning import ALGORITHMS, COUNTINGS, LearningResult, learn
 from farpoint.agents.tabular import TABULAR_ALGORITHMS, TabularAgent, train_tabular
-from farpoint.agents.wrapper import OptionsWrapper
 
 __all__ = [
     "ALGORITHMS",
@@ -11,7 +10,6 @@ __all__ = [
     "TABULAR_ALGORITHMS",
     "EpisodicResult",
     "LearningResult",
-    "OptionsWrapper",
     "TabularAgent",
     "learn",
     "learn_episodes",

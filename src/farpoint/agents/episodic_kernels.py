@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.smdp_kernels import best_decision, learn_inside_options
-from farpoint.options.simulation_kernels import (
+from farpoint.simulation.kernels import (
     PRIMITIVE,
     Stream,
     move,
@@ -16,7 +16,7 @@ from farpoint.options.simulation_kernels import (
     random_decision,
     uniform,
 )
-from farpoint.options.tables import OptionTable, WorldTable
+from farpoint.simulation.tables import OptionTable, WorldTable
 
 Values = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.domain import Domain
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.options.tables import option_table, streams, world_table
+from farpoint.simulation.tables import option_table, streams, world_table
+from farpoint.worlds import World
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
 COUNTINGS = ("published", "moves")
@@ -80,7 +80,7 @@ class LearningResult:
 
 
 def learn(
-    domain: Domain,
+    world: World,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -102,7 +102,7 @@ def learn(
 
     Parameters
     ----------
-    domain : Domain
+    world : World
     options : OptionSet or None
         None, or an empty set: primitive choices only.
     start, goals : int, array of int, optional
@@ -142,14 +142,14 @@ def learn(
     runs, episodes = check_integer("runs", runs, 1), check_integer("episodes", episodes, 1)
     max_steps = check_integer("max_steps", max_steps, 1)
     alpha, gamma = check_fraction("alpha", alpha), check_fraction("gamma", gamma)
-    begin, ends = _check_task(domain, start, goals)
-    check_same_world(domain, options)
-    world, table = world_table(domain), option_table(domain, options)
+    begin, ends = _check_task(world, start, goals)
+    check_same_world(world, options)
+    moves, table = world_table(world), option_table(world, options)
     begins = streams(seed, runs * ends.size).reshape(runs, ends.size)
-    shared = (world, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting)
+    shared = (moves, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting)
     tasks = [(int(goal), begins[:, index]) for index, goal in enumerate(ends)]
     curves = np.empty((runs, ends.size, episodes))
-    visits = np.zeros(domain.n_states)
+    visits = np.zeros(world.n_states)
     for index, (of_goal, seen) in enumerate(each(_learn_goal, shared, tasks, n_jobs=n_jobs)):
         curves[:, index] = of_goal
         visits += seen
@@ -160,13 +160,13 @@ def _learn_goal(
     shared: tuple[Any, ...], task: tuple[int, NDArray[np.uint64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the curves of all runs towards one goal, and how often each state was visited in them."""
-    world, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting = shared
+    moves, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting = shared
     goal, begins = task
     trial, flag = _kernel(algorithm, counting)
     curves = np.empty((begins.size, episodes))
-    visits = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
+    visits = np.zeros(moves.choice_ptr.size - 1, dtype=np.int64)
     for curve, stream in zip(curves, begins, strict=True):
-        trial(world, table, begin, goal, episodes, max_steps, alpha, gamma, flag, stream, curve, visits)
+        trial(moves, table, begin, goal, episodes, max_steps, alpha, gamma, flag, stream, curve, visits)
     return curves, visits
 
 
@@ -180,16 +180,16 @@ def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:
     return smdp_trial, algorithm == "intra-option"
 
 
-def _check_task(domain: Domain, start: int | None, goals: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:
+def _check_task(world: World, start: int | None, goals: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:
     if start is None:
-        start = domain.start
+        start = world.start
     if goals is None:
-        goals = domain.goals
+        goals = world.goals
     if start is None or goals is None or np.size(goals) == 0:
         raise InvalidInput(
-            f"start and goals must be given, for {domain.name} has none of its own; got {start}, {goals}."
+            f"start and goals must be given, for {world.name} has none of its own; got {start}, {goals}."
         )
-    begin, ends = check_integer("start", start, 0, domain.n_states - 1), domain.check_states("goals", goals)
+    begin, ends = check_integer("start", start, 0, world.n_states - 1), world.check_states("goals", goals)
     if begin in ends:
         raise InvalidInput(f"goals must not contain the start; got {begin} in both.")
     return begin, ends

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.simulation_kernels import (
+from farpoint.simulation.kernels import (
     PRIMITIVE,
     Stream,
     below,
@@ -20,7 +20,7 @@ from farpoint.options.simulation_kernels import (
     random_choice,
     random_decision,
 )
-from farpoint.options.tables import OptionTable, WorldTable
+from farpoint.simulation.tables import OptionTable, WorldTable
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.simulation_kernels import (
+from farpoint.simulation.kernels import (
     PRIMITIVE,
     Stream,
     below,
@@ -23,7 +23,7 @@ from farpoint.options.simulation_kernels import (
     random_decision,
     takes,
 )
-from farpoint.options.tables import OptionTable, WorldTable
+from farpoint.simulation.tables import OptionTable, WorldTable
 
 Values = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.agents.wrapper import OptionsWrapper
+from farpoint.envs.wrapper import OptionsWrapper
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 
 TABULAR_ALGORITHMS = ("smdp", "intra-option")
@@ -24,7 +24,7 @@ class TabularAgent:
     --------
     >>> import gymnasium as gym, farpoint as fp
     >>> env = gym.make("FrozenLake-v1", is_slippery=False)
-    >>> env = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=2))
+    >>> env = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
     >>> agent = fp.train_tabular(env, 3000, seed=1)
     >>> agent.episode_rewards[-1]
     1.0
@@ -72,7 +72,7 @@ def train_tabular(
     --------
     >>> import gymnasium as gym, farpoint as fp
     >>> env = gym.make("CliffWalking-v1")
-    >>> env = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env)))
+    >>> env = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env)))
     >>> fp.train_tabular(env, 2000, algorithm="intra-option")
     TabularAgent(... states, ... steps, ... episodes)
     """
@@ -117,11 +117,11 @@ def _greedy(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_], rng: np
 
 def _intra_option_teacher(env: OptionsWrapper, agent: TabularAgent, alpha: float) -> Callable[..., None]:
     """Return what is called after every primitive step: it teaches the options that would have taken it."""
-    domain = env.options.domain
+    world = env.options.world
 
     def teach(before: int, action: int, reward: float, after: int | None, terminated: bool) -> None:
-        here = agent.values[domain.labels[before]]  # type: ignore[index]
-        there = None if after is None else agent.values[domain.labels[after]]  # type: ignore[index]
+        here = agent.values[world.labels[before]]  # type: ignore[index]
+        there = None if after is None else agent.values[world.labels[after]]  # type: ignore[index]
         for option in range(len(env.options)):
             taken = env.actions_of(option, before)
             if action not in taken:

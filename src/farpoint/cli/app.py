@@ -37,7 +37,7 @@ def root(
     """Find the far points of a world and turn them into skills."""
 
 
-World = Annotated[
+WorldWord = Annotated[
     str,
     typer.Argument(
         help="four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); "
@@ -54,7 +54,7 @@ Address = Annotated[
 
 @app.command()
 def discover(
-    world: World,
+    world: WorldWord,
     t: Annotated[
         float | None, typer.Option("--t", help="Diffusion time; larger gives fewer options.  [default: 4]")
     ] = None,
@@ -118,7 +118,7 @@ def paper(
 
 @app.command()
 def compare(
-    world: World,
+    world: WorldWord,
     methods: Annotated[str, typer.Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none",
     t: Annotated[float | None, typer.Option("--t", help="Diffusion time.  [default: 4]")] = None,
     n_options: Annotated[int | None, typer.Option(help="As many of each method.")] = None,

@@ -15,12 +15,12 @@ from rich.text import Text
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.cli.output import results_folder
 from farpoint.cli.worlds import read_world
-from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_word
 from farpoint.experiments.paper import METHOD_TITLES
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
 from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.options import METHODS, discover
+from farpoint.worlds import World
 
 # Beyond this the exact table of all targets takes minutes: measure on sampled targets instead.
 _ALL_TARGETS = 600
@@ -86,7 +86,7 @@ def run(asked: CompareOptions) -> None:
         console.print(Text(f"comparison.png and comparison.csv in {asked.out}/"))
 
 
-def _compare_episodes(console: Console, domain: Domain, methods: list[str], asked: CompareOptions) -> None:
+def _compare_episodes(console: Console, domain: World, methods: list[str], asked: CompareOptions) -> None:
     """Print how soon the goal of an environment is reached, and how soon its way is known, with each method."""
     count = asked.n_options or min(_EPISODIC_OPTIONS, len(discover(domain, t=1)))
     table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
@@ -108,7 +108,7 @@ def _compare_episodes(console: Console, domain: Domain, methods: list[str], aske
     console.print(Text(f"environment steps, interquartile mean of runs; {_EPISODIC_STEPS:,} is the most", style="dim"))
 
 
-def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
+def _task(domain: World, seed: int) -> tuple[int, NDArray[np.int64]]:
     """Return where learning starts and which goals it learns: the world's own, or state 0 and a few random states."""
     if domain.n_states < 2:
         raise InvalidInput("world must have at least 2 states to be compared on; got 1.")
@@ -125,7 +125,7 @@ def _task(domain: Domain, seed: int) -> tuple[int, NDArray[np.int64]]:
     return start, np.sort(rng.choice(others, size=min(_GOALS, others.size), replace=False))
 
 
-def _measure(domain: Domain, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64]) -> Compared:
+def _measure(domain: World, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64]) -> Compared:
     count = asked.n_options
     if count is None and domain.n_states > _MANY_STATES and method != "none":
         # As many as there are local maxima would be thousands, of which each costs a solve of the whole world.
@@ -195,7 +195,7 @@ def _interval(cover: CoverTime) -> str:
     return f"{cover.mean:,.0f} [{cover.low:,.0f}, {cover.high:,.0f}]"
 
 
-def _print(console: Console, domain: Domain, compared: dict[str, Compared]) -> None:
+def _print(console: Console, domain: World, compared: dict[str, Compared]) -> None:
     rows = _rows(compared)
     table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
     for name in rows[0]:
@@ -218,7 +218,7 @@ def _print(console: Console, domain: Domain, compared: dict[str, Compared]) -> N
     )
 
 
-def _draw(domain: Domain, compared: dict[str, Compared], folder: Path) -> None:
+def _draw(domain: World, compared: dict[str, Compared], folder: Path) -> None:
     import csv
 
     from farpoint.report import save_figure

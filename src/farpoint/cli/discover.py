@@ -18,10 +18,10 @@ from farpoint.cli.output import results_folder
 from farpoint.cli.paper import progress_bar
 from farpoint.cli.worlds import read_world
 from farpoint.diffusion import score
-from farpoint.domain import Domain
 from farpoint.errors import FarpointError, InvalidInput, check_word
 from farpoint.options import Option, OptionSet
 from farpoint.options import discover as discover_options
+from farpoint.worlds import World
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,7 +101,7 @@ def run(asked: DiscoverOptions) -> None:
             console.print(Text(f"no picture of the {name}: {why}"))
 
 
-def _blocks_folder(asked: DiscoverOptions, domain: Domain) -> Path | None:
+def _blocks_folder(asked: DiscoverOptions, domain: World) -> Path | None:
     """Return where the finished blocks of a large score are kept until it is whole, so that it can be interrupted."""
     alone = asked.t is None and asked.n_options is not None
     followed = asked.solver == "local" or (asked.solver == "auto" and domain.symmetric)
@@ -118,8 +118,8 @@ def _facts(options: OptionSet, seconds: float) -> dict[str, str]:
         solver += ", polar"
     t = f"{record['t']:g}" if "t" in record else "–"
     return {
-        "world": options.domain.name,
-        "states": f"{options.domain.n_states:,}",
+        "world": options.world.name,
+        "states": f"{options.world.n_states:,}",
         "method": options.method,
         "t": t,
         "solver": solver,
@@ -141,18 +141,18 @@ def _print_facts(console: Console, facts: dict[str, str]) -> None:
 
 
 def _print_map(console: Console, options: OptionSet) -> None:
-    if not options.domain.drawable:
+    if not options.world.drawable:
         return
     text = options.to_text()
     lines = text.splitlines()
     if len(lines[0]) > console.width or len(lines) > _TALLEST_MAP:
         console.print(f"(the map, {len(lines)} × {len(lines[0])}, is larger than this terminal)", highlight=False)
         return
-    coloured = Text()
+    colored = Text()
     styles = {"#": "bright_black", "*": "bold red", ".": "dim"}
     for symbol in text + "\n":
-        coloured.append("█" if symbol == "#" else "·" if symbol == "." else symbol, style=styles.get(symbol, ""))
-    console.print(coloured)
+        colored.append("█" if symbol == "#" else "·" if symbol == "." else symbol, style=styles.get(symbol, ""))
+    console.print(colored)
 
 
 def _draw(options: OptionSet, folder: Path, formats: list[str], tolerance: float | None) -> dict[str, str]:
@@ -166,7 +166,7 @@ def _draw(options: OptionSet, folder: Path, formats: list[str], tolerance: float
         save_figure,
     )
 
-    domain = options.domain
+    domain = options.world
     if domain.n_states > _PICTURE_STATES:
         return {"world": f"it has more than {_PICTURE_STATES:,} states."}
     t = options.record.get("t", 4)
@@ -201,7 +201,7 @@ def _draw(options: OptionSet, folder: Path, formats: list[str], tolerance: float
 
 def _longest_route(options: OptionSet) -> tuple[Option, int]:
     """Return, of the first few options, the one with the longest way from the start, short enough to be drawn."""
-    begin = options.domain.start if options.domain.start is not None else 0
+    begin = options.world.start if options.world.start is not None else 0
     lengths = {}
     for index, option in enumerate(options[:_ROUTES_TRIED]):
         start = begin if option.initiation[begin] else int(option.initiation.argmax())

@@ -15,7 +15,7 @@ from farpoint.experiments.paper import FULL, QUICK, choose
 from farpoint.experiments.runner import run as run_experiments
 from farpoint.experiments.store import Store, code_version
 
-_COLOURS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
+_COLORS = {"holds": "green", "holds in part": "yellow", "does not hold": "red"}
 
 
 def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
@@ -48,7 +48,7 @@ def run(only: str | None, quick: bool, jobs: int, out: Path) -> None:
         write_tables(results, experiments, verdicts, folder, stem)
     console = Console()
     for verdict in verdicts:
-        line = Text(f"{verdict.verdict:>14}", style=_COLOURS[verdict.verdict])
+        line = Text(f"{verdict.verdict:>14}", style=_COLORS[verdict.verdict])
         console.print(line.append(f"  {verdict.claim}", style="default"))
     seconds = time.perf_counter() - began
     target = out / f"{stem}.html"

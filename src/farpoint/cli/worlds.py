@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from farpoint.domain import CATALOGUE, Domain, open_room, random_maze
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
+from farpoint.worlds import CATALOGUE, World, open_room, random_maze
 
 # Worlds that come in any size.
-SIZED: dict[str, Callable[..., Domain]] = {"open_room": open_room, "random_maze": random_maze}
+SIZED: dict[str, Callable[..., World]] = {"open_room": open_room, "random_maze": random_maze}
 
 
-def read_world(word: str, wind: float = 0.0, largest_component: bool = False, seed: int = 0) -> Domain:
+def read_world(word: str, wind: float = 0.0, largest_component: bool = False, seed: int = 0) -> World:
     """Return the world of a catalogue name, ``NAME:ROWSxCOLS``, ``gym:ENV-ID``, a map file, or ``-`` for a map."""
     if word in CATALOGUE:
         return CATALOGUE[word](wind)
@@ -25,13 +25,13 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
     if name in SIZED:
         return SIZED[name](*_read_size(word, size), wind=wind)
     if word.startswith("gym:"):
-        return Domain.from_env(make_env(word.removeprefix("gym:")), seed=seed)
+        return World.from_env(make_env(word.removeprefix("gym:")), seed=seed)
     if word == "-":
         text, name = sys.stdin.read(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
     try:
-        return Domain.from_map(text, wind, largest_component=largest_component, name=name)
+        return World.from_map(text, wind, largest_component=largest_component, name=name)
     except NotConnected as error:
         raise NotConnected(str(error).replace("largest_component=True", "--largest-component")) from error
 

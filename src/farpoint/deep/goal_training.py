@@ -43,19 +43,19 @@ class GoalFeatures(BaseFeaturesExtractor):  # type: ignore[misc]
     def __init__(
         self,
         observation_space: gym.spaces.Dict,
-        centre: NDArray[np.float32],
+        center: NDArray[np.float32],
         scale: NDArray[np.float32],
         frequencies: NDArray[np.float32],
     ) -> None:
-        super().__init__(observation_space, features_dim=len(centre) + 2 * len(frequencies))
-        self.register_buffer("centre", torch.as_tensor(centre))
+        super().__init__(observation_space, features_dim=len(center) + 2 * len(frequencies))
+        self.register_buffer("center", torch.as_tensor(center))
         self.register_buffer("scale", torch.as_tensor(scale))
         self.register_buffer("frequencies", torch.as_tensor(frequencies))
 
     def forward(self, observations: dict[str, torch.Tensor]) -> torch.Tensor:
         """Return the input of the first layer."""
         together: torch.Tensor = torch.cat([observations["observation"], observations["desired_goal"]], dim=1)
-        x: torch.Tensor = (together - self.centre) * self.scale
+        x: torch.Tensor = (together - self.center) * self.scale
         if not len(self.frequencies):
             return x
         waves = x @ self.frequencies.T
@@ -149,9 +149,9 @@ def _own_randomness() -> Iterator[None]:
 
 
 def _model(envs: list[GoalEnv], settings: dict[str, Any]) -> Any:
-    centre, scale = _scaling(envs[0], settings["seed"])
+    center, scale = _scaling(envs[0], settings["seed"])
     rng = np.random.default_rng([settings["seed"], 1])
-    frequencies = rng.normal(0.0, _WAVE_SCALE, (settings["n_waves"], len(centre)))
+    frequencies = rng.normal(0.0, _WAVE_SCALE, (settings["n_waves"], len(center)))
     steps, n_envs = int(settings["steps"]), int(settings["n_envs"])
     # One trial must be over before hindsight can look back on it.
     first_trials = (settings["max_length"] + 1) * n_envs
@@ -172,7 +172,7 @@ def _model(envs: list[GoalEnv], settings: dict[str, Any]) -> Any:
             "net_arch": settings["hidden"],
             "features_extractor_class": GoalFeatures,
             "features_extractor_kwargs": {
-                "centre": centre,
+                "center": center,
                 "scale": scale,
                 "frequencies": frequencies.astype(np.float32),
             },
@@ -191,7 +191,7 @@ def _model(envs: list[GoalEnv], settings: dict[str, Any]) -> Any:
 
 
 def _scaling(env: GoalEnv, seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return centre and scale that bring observations and goals to about −1 … 1."""
+    """Return center and scale that bring observations and goals to about −1 … 1."""
     space = env.env.observation_space
     assert isinstance(space, gym.spaces.Box)
     low, high = flat(space.low), flat(space.high)
@@ -216,7 +216,7 @@ def _network(model: Any) -> GoalNetwork:
     features = model.q_net.features_extractor
     layers = [layer for layer in model.q_net.q_net if isinstance(layer, torch.nn.Linear)]
     return GoalNetwork(
-        **{name: getattr(features, name).numpy().copy() for name in ("centre", "scale", "frequencies")},
+        **{name: getattr(features, name).numpy().copy() for name in ("center", "scale", "frequencies")},
         weights=tuple(layer.weight.detach().numpy().copy() for layer in layers),
         biases=tuple(layer.bias.detach().numpy().copy() for layer in layers),
     )

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.deep.array_files import read_arrays, write_arrays
 from farpoint.deep.goal_env import GoalOf, flat
-from farpoint.deep.success import option_success
+from farpoint.envs.success import option_success
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, check_fraction, check_integer, listed
 
 FORMAT = "farpoint-option-policies"
@@ -34,7 +34,7 @@ class GoalNetwork:
     walls, which a small network of plain coordinates is slow to learn.
     """
 
-    centre: NDArray[np.float32]
+    center: NDArray[np.float32]
     scale: NDArray[np.float32]
     frequencies: NDArray[np.float32]
     weights: tuple[NDArray[np.float32], ...]
@@ -42,7 +42,7 @@ class GoalNetwork:
 
     def __call__(self, observation: NDArray[np.float32], goal: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the value of each action."""
-        x = (np.concatenate([observation, goal]) - self.centre) * self.scale
+        x = (np.concatenate([observation, goal]) - self.center) * self.scale
         if len(self.frequencies):
             waves = self.frequencies @ x
             x = np.concatenate([x, np.sin(waves), np.cos(waves)])
@@ -153,7 +153,7 @@ class LearnedOptions(Sequence[LearnedOption]):
 
 
 _ARRAYS = ("goals", "success", "dropped_goals", "dropped_success")
-_INPUT = ("centre", "scale", "frequencies")
+_INPUT = ("center", "scale", "frequencies")
 
 
 def load_option_policies(path: str | PathLike[str], *, goal_of: GoalOf | None = None) -> LearnedOptions:

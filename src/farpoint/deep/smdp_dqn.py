@@ -101,7 +101,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
     --------
     >>> import gymnasium as gym, farpoint as fp
     >>> env = gym.make("FrozenLake-v1", is_slippery=False)
-    >>> options = fp.discover(fp.Domain.from_env(env), n_options=2)
+    >>> options = fp.discover(fp.World.from_env(env), n_options=2)
     >>> agent = fp.SMDPDQN("MlpPolicy", fp.OptionsWrapper(env, options, gamma=0.9), gamma=0.9, seed=0, device="cpu")
     >>> agent.learn(200).num_timesteps
     200

@@ -3,7 +3,7 @@
 Convention
 ----------
 Here, as in the paper, matrices act on column vectors and columns are "from": ``M[i, j]`` is the weight of the move
-from j to i, so ``M`` is the transpose of the public ``Domain.adjacency``. D is diagonal. In a symmetric world the
+from j to i, so ``M`` is the transpose of the public ``World.adjacency``. D is diagonal. In a symmetric world the
 weight that leaves a state equals the weight that enters it; elsewhere the walk divides by what leaves (so that its
 columns sum to one) and Algorithm 2 divides by what enters (row sums of M).
 """
@@ -16,19 +16,19 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, NotConnected, listed
+from farpoint.worlds import World
 
 
-def check_walkable(domain: Domain) -> None:
+def check_walkable(world: World) -> None:
     """Fail unless this is a world, with at least two states, in one part."""
-    if not isinstance(domain, Domain):
+    if not isinstance(world, World):
         raise InvalidInput(
-            f"world must be a Domain; got {type(domain).__name__}. Make one with Domain.from_adjacency or from_map."
+            f"world must be a World; got {type(world).__name__}. Make one with World.from_graph or from_map."
         )
-    if domain.n_states < 2:
+    if world.n_states < 2:
         raise InvalidInput("world must have at least 2 states to have far points; got 1.")
-    sizes = domain.walker.component_sizes
+    sizes = world.walker.component_sizes
     if len(sizes) > 1:
         raise NotConnected(
             f"world must be connected; got {len(sizes)} components (sizes {listed(sizes)}). "
@@ -36,22 +36,22 @@ def check_walkable(domain: Domain) -> None:
         )
 
 
-def both_ways(domain: Domain) -> Domain:
+def both_ways(world: World) -> World:
     """Return the world in which every move has the mean of the weights there and back (times two)."""
-    return Domain.from_adjacency(domain.adjacency + domain.adjacency.T, name=domain.name)
+    return World.from_graph(world.adjacency + world.adjacency.T, name=world.name)
 
 
-def leaving_weight(domain: Domain) -> NDArray[np.float64]:
+def leaving_weight(world: World) -> NDArray[np.float64]:
     """Return the total weight of the moves that leave each state."""
-    return np.asarray(domain.adjacency.sum(axis=1), dtype=np.float64)
+    return np.asarray(world.adjacency.sum(axis=1), dtype=np.float64)
 
 
-def entering_weight(domain: Domain) -> NDArray[np.float64]:
+def entering_weight(world: World) -> NDArray[np.float64]:
     """Return the total weight of the moves that enter each state: the degrees D of Algorithm 2."""
-    return np.asarray(domain.adjacency.sum(axis=0), dtype=np.float64)
+    return np.asarray(world.adjacency.sum(axis=0), dtype=np.float64)
 
 
-def lazy_walk(domain: Domain) -> csr_array:
+def lazy_walk(world: World) -> csr_array:
     """Return the lazy random walk, W = ½ (I + M D⁻¹), columns "from".
 
     A state without moves keeps the walker. The result's columns sum to one.
@@ -71,16 +71,16 @@ def lazy_walk(domain: Domain) -> csr_array:
            [0.5 , 0.5 , 0.5 ],
            [0.  , 0.25, 0.5 ]])
     """
-    check_walkable(domain)
-    domain = domain.walker
-    leaving = leaving_weight(domain)
+    check_walkable(world)
+    world = world.walker
+    leaving = leaving_weight(world)
     stuck = leaving == 0
     inverse = 1.0 / np.where(stuck, 1.0, leaving)
-    walk = 0.5 * (eye_array(domain.n_states) + domain.adjacency.T @ diags_array(inverse))
+    walk = 0.5 * (eye_array(world.n_states) + world.adjacency.T @ diags_array(inverse))
     return csr_array(walk + diags_array(np.where(stuck, 0.5, 0.0)) if stuck.any() else walk)
 
 
-def stationary(domain: Domain) -> NDArray[np.float64]:
+def stationary(world: World) -> NDArray[np.float64]:
     """Return the stationary distribution π₀ of the lazy walk: where a random walk is found in the long run.
 
     In a symmetric world π₀(s) = d(s) / Σ d. Elsewhere it solves W π₀ = π₀ on the one set of states that the walk
@@ -97,35 +97,35 @@ def stationary(domain: Domain) -> NDArray[np.float64]:
     >>> fp.stationary(fp.grid((3,)))
     array([0.25, 0.5 , 0.25])
     """
-    check_walkable(domain)
-    domain = domain.walker
-    leaving = leaving_weight(domain)
-    if domain.symmetric:
+    check_walkable(world)
+    world = world.walker
+    leaving = leaving_weight(world)
+    if world.symmetric:
         return np.asarray(leaving / leaving.sum(), dtype=np.float64)
-    closed, part = _closed_sets(domain)
+    closed, part = _closed_sets(world)
     if closed.sum() > 1:
         raise NotConnected(
             f"world must have one set of states that a walk ends in; got {closed.sum()}, so the stationary "
             "distribution depends on the start."
         )
     inside = np.flatnonzero(closed[part])
-    pi = np.zeros(domain.n_states)
-    pi[inside] = _stationary_of_irreducible(csc_array(lazy_walk(domain)[inside][:, inside]))
+    pi = np.zeros(world.n_states)
+    pi[inside] = _stationary_of_irreducible(csc_array(lazy_walk(world)[inside][:, inside]))
     return pi
 
 
-def _closed_sets(domain: Domain) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _closed_sets(world: World) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Return which sets of mutually reachable states cannot be left, and the set of each state."""
-    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
-    edges = domain.adjacency.tocoo()
+    n_parts, part = connected_components(world.adjacency, directed=True, connection="strong")
+    edges = world.adjacency.tocoo()
     closed = np.ones(n_parts, dtype=bool)
     closed[part[edges.row[part[edges.row] != part[edges.col]]]] = False
     return closed, part
 
 
-def why_not_walk(domain: Domain) -> str:
+def why_not_walk(world: World) -> str:
     """Return why the walk has no stationary distribution of its own, or an empty text where it has."""
-    closed, _ = _closed_sets(domain.walker)
+    closed, _ = _closed_sets(world.walker)
     return f"a walk must end in one set of states; got {closed.sum()}." if closed.sum() > 1 else ""
 
 
@@ -150,21 +150,21 @@ def _stationary_of_irreducible(walk: csc_array) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def why_not_polar(domain: Domain) -> str:
+def why_not_polar(world: World) -> str:
     """Return why Algorithm 2 is not defined on this world, or an empty text where it is.
 
     It divides by the weight that enters each state, and it leaves out one eigenvalue 0, of which there are as many as
     there are sets of states that nothing leads into.
     """
-    domain = domain.walker
-    if domain.symmetric:
+    world = world.walker
+    if world.symmetric:
         return ""
-    entering = entering_weight(domain)
+    entering = entering_weight(world)
     if (entering == 0).any():
         state = int(np.flatnonzero(entering == 0)[0])
         return f"every state must be entered by some move for Algorithm 2; got none into state {state}."
-    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
-    edges = domain.adjacency.tocoo()
+    n_parts, part = connected_components(world.adjacency, directed=True, connection="strong")
+    edges = world.adjacency.tocoo()
     entered = np.zeros(n_parts, dtype=bool)
     entered[part[edges.col[part[edges.row] != part[edges.col]]]] = True
     if (~entered).sum() > 1:
@@ -172,7 +172,7 @@ def why_not_polar(domain: Domain) -> str:
     return ""
 
 
-def normalized_laplacian(domain: Domain) -> csr_array:
+def normalized_laplacian(world: World) -> csr_array:
     """Return the normalized Laplacian, N = I − D^-½ M D^-½, with D the weight that enters each state.
 
     Paper: the supplement prints D^-½ (I − M) D^-½.
@@ -190,11 +190,11 @@ def normalized_laplacian(domain: Domain) -> csr_array:
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    check_walkable(domain)
-    domain = domain.walker
-    problem = why_not_polar(domain)
+    check_walkable(world)
+    world = world.walker
+    problem = why_not_polar(world)
     if problem:
         raise InvalidInput(f"{problem} Use form='walk', or a world in which every state can be reached again.")
-    entering = entering_weight(domain)
+    entering = entering_weight(world)
     scale = diags_array(entering**-0.5)
-    return csr_array(eye_array(domain.n_states) - scale @ domain.adjacency.T @ scale)
+    return csr_array(eye_array(world.n_states) - scale @ world.adjacency.T @ scale)

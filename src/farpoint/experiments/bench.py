@@ -13,9 +13,9 @@ from multiprocessing import get_context
 import numpy as np
 
 from farpoint.diffusion import find_goals, score
-from farpoint.domain import Domain, open_room, random_maze
 from farpoint.experiments.memory import PeakMemory
 from farpoint.experiments.peers import PEERS, strict_maxima
+from farpoint.worlds import World, open_room, random_maze
 
 # What a peer may need, of the memory that is free.
 _SHARE_OF_MEMORY = 0.6
@@ -35,7 +35,7 @@ class Cell:
     t: int
     goals: bool = False
 
-    def world(self) -> Domain:
+    def world(self) -> World:
         """Return the world."""
         return random_maze(self.side, self.side) if self.side > 0 else open_room(-self.side, -self.side)
 
@@ -166,7 +166,7 @@ def goals_that_agree(side: int, t: int) -> tuple[int, float]:
     return int(exact.size), float(np.isin(exact, found).mean() * np.isin(found, exact).mean())
 
 
-def cylinder(n_around: int, n_long: int) -> Domain:
+def cylinder(n_around: int, n_long: int) -> World:
     """Return a grid that is closed in one direction.
 
     >>> cylinder(24, 8).n_states
@@ -174,7 +174,7 @@ def cylinder(n_around: int, n_long: int) -> Domain:
     """
     import networkx as nx
 
-    return Domain.from_adjacency(
+    return World.from_graph(
         nx.to_scipy_sparse_array(nx.cartesian_product(nx.cycle_graph(n_around), nx.path_graph(n_long))),
         name="cylinder",
     )

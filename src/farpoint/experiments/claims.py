@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farpoint.domain import world as make_world
 from farpoint.experiments.paper import (
     DUMBBELL,
     EIGEN_NUMBERS,
@@ -36,6 +35,7 @@ from farpoint.experiments.runner import Results
 from farpoint.experiments.tables import final_means, run_means, typical
 from farpoint.measures.statistics import interquartile_mean, mean_of_runs
 from farpoint.options.routes import steps_to
+from farpoint.worlds import named_world as make_world
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.domain import Domain
 from farpoint.options import discover
+from farpoint.worlds import World
 
 # Walls are a cell thick, so that samples on two sides of one are not near.
 MAZE = """
@@ -54,7 +54,7 @@ class Setting:
 
 def make_maze(*, anywhere: bool = False) -> Any:
     """Return the environment; its episodes begin in the corner, or anywhere."""
-    from farpoint.domain.continuous import ContinuousMaze
+    from farpoint.envs.continuous_maze import ContinuousMaze
 
     return ContinuousMaze(MAZE, max_steps=10**9, start="random" if anywhere else None)
 
@@ -71,13 +71,13 @@ SETTINGS = {
 }
 
 
-def sampled_world(env: Any, setting: Setting, seed: int) -> Domain:
+def sampled_world(env: Any, setting: Setting, seed: int) -> World:
     """Return the graph of a log of random steps: nothing else is known of the maze."""
     before, after = env.random_walk(setting.log_steps, seed=seed, episode_length=setting.episode)
-    return Domain.from_samples(before, after, n_states=setting.n_samples, neighbours="temporal", seed=seed)
+    return World.from_samples(before, after, n_states=setting.n_samples, neighbors="temporal", seed=seed)
 
 
-def goals_of(world: Domain, method: str, n_options: int, seed: int) -> NDArray[np.int64]:
+def goals_of(world: World, method: str, n_options: int, seed: int) -> NDArray[np.int64]:
     """Return the states that a method's options lead to, as many of each; of eigenoptions the tops of ±ψ₂, ±ψ₃, …."""
     if method == "eigen":
         # Several vectors may have one top: take more of them until there are enough.

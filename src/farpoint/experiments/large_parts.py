@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
 from farpoint.diffusion import extend, find_goals, score
-from farpoint.domain import Domain, random_maze, world
 from farpoint.engines import each
 from farpoint.experiments import coverage
 from farpoint.experiments.parts import KINDS, Arrays
+from farpoint.worlds import World, named_world, random_maze
 
 NEAR_MOVES = 2
 
 
 @lru_cache(maxsize=8)
-def large_world(name: str) -> Domain:
+def large_world(name: str) -> World:
     """Return a world of the catalogue, or the maze of ten thousand states."""
-    return random_maze(116, 116) if name == "large_maze" else world(name)
+    return random_maze(116, 116) if name == "large_maze" else named_world(name)
 
 
-def goals_found(domain: Domain, true: NDArray[Any], found: NDArray[Any]) -> float:
+def goals_found(domain: World, true: NDArray[Any], found: NDArray[Any]) -> float:
     """Return the share of the true scores' goals that have one of the found scores' goals within two moves."""
     theirs, mine = find_goals(domain, true).states, find_goals(domain, found).states
     moves = dijkstra(domain.adjacency, indices=mine, unweighted=True, limit=NEAR_MOVES, min_only=True)
@@ -46,7 +46,7 @@ def _extension(n_jobs: int, world: str, t: int, share: float, method: str, draws
 
 def _neural(n_jobs: int, world: str, share: float, times: tuple[int, ...], steps: int, seed: int) -> Arrays:
     """Learn from the moves that begin in a part of the states; score all of them by what was learned."""
-    from farpoint.deep.eigenfunctions import learn_eigenfunctions
+    from farpoint.deep.eigenfunctions.functions import learn_eigenfunctions
 
     domain = large_world(world)
     seen = np.asarray(domain.positions, dtype=np.float64)
@@ -63,8 +63,8 @@ def _neural(n_jobs: int, world: str, share: float, times: tuple[int, ...], steps
 
 
 def _cosines(n_jobs: int, world: str, objective: str, steps: int, seed: int) -> Arrays:
-    from farpoint.deep.eigenfunctions import learn_eigenfunctions
-    from farpoint.deep.similarity import cosine_similarities
+    from farpoint.deep.eigenfunctions.functions import learn_eigenfunctions
+    from farpoint.deep.eigenfunctions.similarity import cosine_similarities
 
     domain = large_world(world)
     functions = learn_eigenfunctions(domain, objective=objective, steps=steps, seed=seed)
@@ -82,7 +82,7 @@ def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, tra
     }
     options: Any = []
     if method != "none" and policy == "graph":
-        from farpoint.deep.graph_options import GraphOptions, direction_controller
+        from farpoint.options.graph_options import GraphOptions, direction_controller
 
         controller = direction_controller(maze.displacements)
         options = GraphOptions(domain, domain.observations, chosen[method], controller, radius=setting.radius)
@@ -98,7 +98,7 @@ def _coverage(n_jobs: int, method: str, policy: str, steps: int, seeds: int, tra
 
 
 @lru_cache(maxsize=2)
-def _sampled(env: str) -> Domain:
+def _sampled(env: str) -> World:
     setting = coverage.SETTINGS[env]
     return coverage.sampled_world(setting.make(), setting, seed=0)
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.diffusion import difficulty, diffusion_distance, find_goals, score, spectrum, stationary
-from farpoint.diffusion.distance import walk_columns
-from farpoint.domain import Domain, grid, world
+from farpoint.diffusion.geometry import walk_columns
 from farpoint.measures import steps_between_states
 from farpoint.options import OptionSet, discover
+from farpoint.worlds import World, grid, named_world
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -115,7 +115,7 @@ def _learn(
     }
 
 
-def _corner_task(domain: Domain) -> dict[str, Any]:
+def _corner_task(domain: World) -> dict[str, Any]:
     """Bottom left to top right, the task of the supplement's comparison with random options."""
     cells = np.asarray(domain.positions).tolist()
     return {"start": cells.index([11, 1]), "goals": [cells.index([1, 11])]}
@@ -160,7 +160,7 @@ def _dumbbell(n_jobs: int, n_points: int, t: int, seed: int) -> Arrays:
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     weights = np.exp(-((apart / 0.12) ** 2)) * (apart < 0.3)
     np.fill_diagonal(weights, 0.0)
-    cloud = Domain.from_adjacency(weights)
+    cloud = World.from_graph(weights)
     reference = int(np.argmin(np.linalg.norm(points - [-1.6, 0.0], axis=1)))
     return {
         "points": points,
@@ -218,7 +218,7 @@ def _episodes(
 
 
 @lru_cache(maxsize=4)
-def _environment(env: str, layout: int, slippery: bool | None) -> Domain:
+def _environment(env: str, layout: int, slippery: bool | None) -> World:
     import gymnasium
 
     if env.startswith("MiniGrid"):
@@ -226,11 +226,11 @@ def _environment(env: str, layout: int, slippery: bool | None) -> Domain:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = gymnasium.make(env) if slippery is None else gymnasium.make(env, is_slippery=slippery)
-    return Domain.from_env(made, seed=layout)
+    return World.from_env(made, seed=layout)
 
 
-def _world(name: str, wind: float = 0.0) -> Domain:
-    return world(name, wind)
+def _world(name: str, wind: float = 0.0) -> World:
+    return named_world(name, wind)
 
 
 KINDS: dict[str, Callable[..., Arrays]] = {

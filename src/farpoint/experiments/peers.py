@@ -11,9 +11,9 @@ from scipy import linalg
 from scipy.sparse import csr_matrix
 
 from farpoint.diffusion import lazy_walk, normalized_laplacian, score, stationary
-from farpoint.domain import Domain
+from farpoint.worlds import World
 
-Scorer = Callable[[Domain, int], NDArray[np.float64]]
+Scorer = Callable[[World, int], NDArray[np.float64]]
 
 _COLUMNS_AT_ONCE = 256
 
@@ -32,19 +32,19 @@ class Peer:
     power: float = 1.0
 
 
-def _exact(world: Domain, t: int) -> NDArray[np.float64]:
+def _exact(world: World, t: int) -> NDArray[np.float64]:
     return np.asarray(score(world, t, "local"))
 
 
-def _to_a_thousandth(world: Domain, t: int) -> NDArray[np.float64]:
+def _to_a_thousandth(world: World, t: int) -> NDArray[np.float64]:
     return np.asarray(score(world, t, "local", tolerance=1e-3))
 
 
-def _probes(world: Domain, t: int) -> NDArray[np.float64]:
+def _probes(world: World, t: int) -> NDArray[np.float64]:
     return np.asarray(score(world, t, "probes"))
 
 
-def dense_eigh(world: Domain, t: int) -> NDArray[np.float64]:
+def dense_eigh(world: World, t: int) -> NDArray[np.float64]:
     """Return f_t by Eq. 1 from all eigenvectors of the dense normalized Laplacian."""
     nu, psi = linalg.eigh(normalized_laplacian(world).toarray(), overwrite_a=True)
     root = np.sqrt(np.asarray(world.adjacency.sum(axis=1)))
@@ -53,7 +53,7 @@ def dense_eigh(world: Domain, t: int) -> NDArray[np.float64]:
     return np.asarray((spread**2).sum(axis=0) / root**2)
 
 
-def sparse_powers(world: Domain, t: int) -> NDArray[np.float64]:
+def sparse_powers(world: World, t: int) -> NDArray[np.float64]:
     """Return f_t by Proposition 2 from Wᵗ, one sparse product after another."""
     walk = lazy_walk(world)
     power = walk
@@ -65,7 +65,7 @@ def sparse_powers(world: Domain, t: int) -> NDArray[np.float64]:
     return np.asarray(squares - 2.0 * (power.T @ pi) + pi @ pi)
 
 
-def pygsp_heat(world: Domain, t: int) -> NDArray[np.float64]:
+def pygsp_heat(world: World, t: int) -> NDArray[np.float64]:
     """Return ‖D^½ (e^{−tN/2} − ψ₁ψ₁ᵀ) D^-½ e_s‖² from PyGSP's heat filter: (1 − ν/2)ᵗ is near e^{−tν/2}, not equal."""
     from pygsp import filters, graphs
 
@@ -84,7 +84,7 @@ def pygsp_heat(world: Domain, t: int) -> NDArray[np.float64]:
     return squares
 
 
-def simpleoptions_score(world: Domain, t: int) -> NDArray[np.float64]:
+def simpleoptions_score(world: World, t: int) -> NDArray[np.float64]:
     """Return the score as the diffusion option generator of simpleoptions computes it."""
     from simpleoptions.implementations.diffusion_options import DiffusionOptionGenerator
 
@@ -95,8 +95,8 @@ def simpleoptions_score(world: Domain, t: int) -> NDArray[np.float64]:
     return np.asarray(generator.compute_f(*parts))
 
 
-def strict_maxima(world: Domain, scores: NDArray[np.float64]) -> int:
-    """Return how many states are higher than all of their neighbours: what simpleoptions takes for its goals."""
+def strict_maxima(world: World, scores: NDArray[np.float64]) -> int:
+    """Return how many states are higher than all of their neighbors: what simpleoptions takes for its goals."""
     matrix = world.adjacency
     highest = np.maximum.reduceat(scores[matrix.indices], matrix.indptr[:-1])
     return int((scores > highest).sum())

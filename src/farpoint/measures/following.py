@@ -47,9 +47,9 @@ class Following:
     @cached_property
     def stops(self) -> NDArray[np.bool_]:
         """Whether the option ends in each state."""
-        domain = self.option.domain
-        taken = domain.choice_states[self.chances > 0.0]
-        return np.asarray(np.bincount(taken, minlength=domain.n_states) == 0)
+        world = self.option.world
+        taken = world.choice_states[self.chances > 0.0]
+        return np.asarray(np.bincount(taken, minlength=world.n_states) == 0)
 
     @cached_property
     def starts(self) -> NDArray[np.float64]:
@@ -64,13 +64,13 @@ class Following:
 
     def visits(self, mass: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return Eᵀ mass: how often each state is visited (rows) when the columns of ``mass`` are where it starts."""
-        domain = self.option.domain
-        if not domain.deterministic:
+        world = self.option.world
+        if not world.deterministic:
             return np.ascontiguousarray(self._factors.solve(mass, "T"))
         from farpoint.measures.following_kernels import push_down
 
         visited = np.array(mass, order="C")
-        push_down(self._order, domain.choice_ptr, domain.transitions.indices, self.chances, visited)
+        push_down(self._order, world.choice_ptr, world.transitions.indices, self.chances, visited)
         return visited
 
     def end_matrix(self) -> csr_array:
@@ -79,7 +79,7 @@ class Following:
         Sparse, by squaring the moves until all have arrived: for options that end near where they start.
         """
         stops = self.stops
-        moves = csr_array(move_matrix(self.option.domain, self.chances) + diags_array(stops.astype(np.float64)))
+        moves = csr_array(move_matrix(self.option.world, self.chances) + diags_array(stops.astype(np.float64)))
         underway = (~stops).astype(np.float64)
         while np.asarray(moves @ underway).max() > _ARRIVED:
             moves = csr_array(moves @ moves)
@@ -94,7 +94,7 @@ class Following:
 
     @cached_property
     def _factors(self) -> Any:
-        moves = move_matrix(self.option.domain, self.chances)
+        moves = move_matrix(self.option.world, self.chances)
         return factored(csc_array(eye_array(moves.shape[0], format="csc") - moves))
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from farpoint.domain import Domain
+from farpoint.worlds import World
 
 
-def primitive_moves(domain: Domain) -> csr_array:
+def primitive_moves(world: World) -> csr_array:
     """Return the row-stochastic matrix of a uniformly random primitive choice, rows "from".
 
     Examples
@@ -20,11 +20,11 @@ def primitive_moves(domain: Domain) -> csr_array:
            [0.5, 0. , 0.5],
            [0. , 1. , 0. ]])
     """
-    uniform = 1.0 / np.diff(domain.choice_ptr)[domain.choice_states]
-    return move_matrix(domain, uniform)
+    uniform = 1.0 / np.diff(world.choice_ptr)[world.choice_states]
+    return move_matrix(world, uniform)
 
 
-def move_matrix(domain: Domain, chances: NDArray[np.float64]) -> csr_array:
+def move_matrix(world: World, chances: NDArray[np.float64]) -> csr_array:
     """Return the matrix of moves, rows "from", when each choice is taken with the given chance in its own state.
 
     Examples
@@ -35,7 +35,5 @@ def move_matrix(domain: Domain, chances: NDArray[np.float64]) -> csr_array:
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    pick = csr_array(
-        (chances, np.arange(domain.n_choices), domain.choice_ptr), shape=(domain.n_states, domain.n_choices)
-    )
-    return csr_array(pick @ domain.transitions)
+    pick = csr_array((chances, np.arange(world.n_choices), world.choice_ptr), shape=(world.n_states, world.n_choices))
+    return csr_array(pick @ world.transitions)

@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 
-from farpoint.domain import Domain
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
 from farpoint.measures.following import Following, factored
 from farpoint.measures.moves import primitive_moves
 from farpoint.measures.target_systems import Crossings, Rows, mean_steps_to
 from farpoint.options import OptionSet
+from farpoint.worlds import World
 
 # An option with more ends than this belongs to A.
 MANY_ENDS = 64
@@ -50,7 +50,7 @@ _OFTEN = 10.0
 
 
 def mean_steps(
-    domain: Domain, options: OptionSet | None, targets: NDArray[np.int64], n_jobs: int, *, many_ends: int = MANY_ENDS
+    world: World, options: OptionSet | None, targets: NDArray[np.int64], n_jobs: int, *, many_ends: int = MANY_ENDS
 ) -> NDArray[np.float64]:
     """Return the expected steps to each target, averaged over all starts; inf beyond what a double can tell.
 
@@ -66,16 +66,16 @@ def mean_steps(
     n_options = 0 if options is None else len(options)
     if options is not None and options.climbs is None:
         _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
-    followed = _follow_all(domain, options, targets, many_ends, n_jobs)
+    followed = _follow_all(world, options, targets, many_ends, n_jobs)
     ends = np.unique(np.concatenate([one.ends for one in followed.each] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
     try:
-        chain = _chain(domain, options, followed, ends, targets)
+        chain = _chain(world, options, followed, ends, targets)
     except RuntimeError:  # A is singular to rounding: no state is met in less than 1e15 steps
         return np.full(targets.size, np.inf)
     rows = [
-        *_chunks(domain, ends.size + 2, of_targets=False),
-        *_chunks(domain, chain.own_rows.shape[0], of_targets=True),
+        *_chunks(world, ends.size + 2, of_targets=False),
+        *_chunks(world, chain.own_rows.shape[0], of_targets=True),
     ]
     parts = list(each(_solve_rows, chain, rows, n_jobs=n_jobs))
     whole = _joined([part for part, task in zip(parts, rows, strict=True) if not task.of_targets])
@@ -106,9 +106,9 @@ class _Followed(NamedTuple):
 
 
 def _follow_all(
-    domain: Domain, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
+    world: World, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
 ) -> _Followed:
-    available, near_ends, every = np.zeros(domain.n_states, dtype=np.int64), None, []
+    available, near_ends, every = np.zeros(world.n_states, dtype=np.int64), None, []
     if options is not None and len(options):
         tasks = [
             range(first, min(first + _OPTIONS_A_TASK, len(options)))
@@ -123,8 +123,8 @@ def _follow_all(
 
 
 def _follow_some(shared: _Follow, numbers: range) -> _Followed:
-    domain, targets = shared.options.domain, shared.targets
-    available, near_ends, every = np.zeros(domain.n_states, dtype=np.int64), None, []
+    world, targets = shared.options.world, shared.targets
+    available, near_ends, every = np.zeros(world.n_states, dtype=np.int64), None, []
     for number in numbers:
         following = Following(shared.options[number])
         available += following.option.initiation
@@ -136,11 +136,11 @@ def _follow_some(shared: _Follow, numbers: range) -> _Followed:
             near_ends = here if near_ends is None else csr_array(near_ends + here)
         steps, itself = np.empty(targets.size), np.empty(targets.size)
         chances = np.zeros((targets.size, 0 if near else ends.size))
-        width = _width(domain)
+        width = _width(world)
         for first in range(0, targets.size, width):
             some = slice(first, min(first + width, targets.size))
             columns = np.arange(some.stop - first)
-            mass = np.zeros((domain.n_states, columns.size))
+            mass = np.zeros((world.n_states, columns.size))
             mass[targets[some], columns] = 1.0
             visits = following.visits(mass)
             steps[some] = going @ visits
@@ -166,7 +166,7 @@ def _check_size(n_options: int, n_ends: int, n_targets: int) -> None:
 class _Chain:
     """What the rows of A⁻¹ are solved and followed with."""
 
-    domain: Domain
+    world: World
     options: OptionSet | None
     system: csc_array  # A
     share: NDArray[np.float64]  # chance of a primitive choice
@@ -190,17 +190,17 @@ class _Chain:
 
 
 def _chain(
-    domain: Domain,
+    world: World,
     options: OptionSet | None,
     followed: _Followed,
     ends: NDArray[np.int64],
     targets: NDArray[np.int64],
 ) -> _Chain:
-    n_states = domain.n_states
+    n_states = world.n_states
     some = followed.available > 0
     share = np.where(some, 0.5, 1.0)
     weight = np.where(some, 0.5 / np.maximum(followed.available, 1), 0.0)
-    moves = primitive_moves(domain)
+    moves = primitive_moves(world)
     near_moves = None if followed.near_ends is None else diags_array(weight) @ followed.near_ends
     meeting, system, factors = _regular(moves, share, near_moves)
     unit = _unit_rows(n_states, ends)
@@ -211,7 +211,7 @@ def _chain(
     stacked = _stack([_unit_rows(n_states, targets), *(each.end_chances for each in followed.each if each.near)])
     order = (np.arange(targets.size)[:, None] + targets.size * np.arange(n_near + 1)[None, :]).ravel()
     chain = _Chain(
-        domain, options, system, share, weight, meeting,
+        world, options, system, share, weight, meeting,
         [np.searchsorted(ends, each.ends) for each in followed.each], ends, near, targets,
         _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1),
     )  # fmt: skip
@@ -263,12 +263,12 @@ class _Chunk(NamedTuple):
     rows: slice
 
 
-def _width(domain: Domain) -> int:
-    return int(np.clip(_COLUMN_BYTES // (8 * domain.n_states), 1, _COLUMNS))
+def _width(world: World) -> int:
+    return int(np.clip(_COLUMN_BYTES // (8 * world.n_states), 1, _COLUMNS))
 
 
-def _chunks(domain: Domain, count: int, *, of_targets: bool) -> list[_Chunk]:
-    width = _width(domain)
+def _chunks(world: World, count: int, *, of_targets: bool) -> list[_Chunk]:
+    width = _width(world)
     return [_Chunk(of_targets, slice(first, min(first + width, count))) for first in range(0, count, width)]
 
 

@@ -26,13 +26,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 from threadpoolctl import threadpool_limits
 
-from farpoint.domain import Domain
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, NotConnected, check_integer, check_jobs
 from farpoint.measures.moves import move_matrix, primitive_moves
 from farpoint.measures.statistics import Estimate, mean_of_runs, median_of_runs
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
+from farpoint.worlds import World
 
 # K × n × targets doubles are held at once, and a few n × n arrays.
 _MOST_BYTES = 4 * 2**30
@@ -169,7 +169,7 @@ def _or_inf(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def steps_between_states(
-    domain: Domain,
+    world: World,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -183,7 +183,7 @@ def steps_between_states(
 
     Parameters
     ----------
-    domain : Domain
+    world : World
         A world in which every state can be reached from every other.
     options : OptionSet or None
         None, or an empty set: primitive choices only.
@@ -220,55 +220,55 @@ def steps_between_states(
     >>> fp.steps_between_states(fp.random_maze(100, 100), n_targets=20, seed=1)
     StepsBetweenStates(...over 20 sampled of 7404 targets)
     """
-    check_crossable(domain)
-    check_same_world(domain, options)
+    check_crossable(world)
+    check_same_world(world, options)
     n_jobs = check_jobs(n_jobs)
-    chosen, sampled = _chosen_targets(domain, targets, n_targets, seed)
-    if domain.n_states > _MOST_STATES:
+    chosen, sampled = _chosen_targets(world, targets, n_targets, seed)
+    if world.n_states > _MOST_STATES:
         from farpoint.measures.sparse_steps import mean_steps
 
         with threadpool_limits(1):
-            means = mean_steps(domain, options, chosen, n_jobs)
-        return StepsBetweenStates(None, chosen, means, domain.n_states, sampled)
-    _check_size(domain, 0 if options is None else len(options), chosen.size)
-    primitive = primitive_moves(domain)
+            means = mean_steps(world, options, chosen, n_jobs)
+        return StepsBetweenStates(None, chosen, means, world.n_states, sampled)
+    _check_size(world, 0 if options is None else len(options), chosen.size)
+    primitive = primitive_moves(world)
     # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
     with threadpool_limits(1):
         if options is None or len(options) == 0:
             times = _Systems.without_options(primitive.toarray(), chosen).solve(n_jobs)
         else:
-            times = _with_options(domain, options, primitive, chosen, n_jobs)
-    return StepsBetweenStates(times, chosen, None, domain.n_states, sampled)
+            times = _with_options(world, options, primitive, chosen, n_jobs)
+    return StepsBetweenStates(times, chosen, None, world.n_states, sampled)
 
 
 def _chosen_targets(
-    domain: Domain, targets: ArrayLike | None, n_targets: int | None, seed: int
+    world: World, targets: ArrayLike | None, n_targets: int | None, seed: int
 ) -> tuple[NDArray[np.int64], bool]:
     """Return the targets, named or drawn or all, and whether they were drawn."""
     seed = check_integer("seed", seed, 0)
     if targets is not None:
         if n_targets is not None:
             raise InvalidInput("targets must be named or drawn; got both targets and n_targets. Drop one of them.")
-        return check_targets(domain, targets), False
-    if n_targets is None and domain.n_states > _MOST_STATES:
+        return check_targets(world, targets), False
+    if n_targets is None and world.n_states > _MOST_STATES:
         n_targets = _SAMPLED_TARGETS
-    if n_targets is None or check_integer("n_targets", n_targets, 1) >= domain.n_states:
-        return check_targets(domain, None), False
-    drawn = np.random.default_rng(seed).choice(domain.n_states, size=int(n_targets), replace=False)
+    if n_targets is None or check_integer("n_targets", n_targets, 1) >= world.n_states:
+        return check_targets(world, None), False
+    drawn = np.random.default_rng(seed).choice(world.n_states, size=int(n_targets), replace=False)
     return np.sort(drawn).astype(np.int64), True
 
 
-def check_targets(domain: Domain, targets: ArrayLike | None) -> NDArray[np.int64]:
+def check_targets(world: World, targets: ArrayLike | None) -> NDArray[np.int64]:
     """Return the targets asked for, at least one; all states by default."""
-    chosen = np.arange(domain.n_states) if targets is None else domain.check_states("targets", targets)
+    chosen = np.arange(world.n_states) if targets is None else world.check_states("targets", targets)
     if chosen.size == 0:
         raise InvalidInput("targets must have at least one state; got none.")
     return chosen
 
 
-def check_crossable(domain: Domain) -> None:
+def check_crossable(world: World) -> None:
     """Fail unless every state can be reached from every other."""
-    n_parts, part = connected_components(domain.adjacency, directed=True, connection="strong")
+    n_parts, part = connected_components(world.adjacency, directed=True, connection="strong")
     if n_parts > 1:
         largest = int(np.bincount(part).max())
         raise NotConnected(
@@ -276,11 +276,11 @@ def check_crossable(domain: Domain) -> None:
         )
 
 
-def _check_size(domain: Domain, n_options: int, n_targets: int) -> None:
-    if 8 * n_options * domain.n_states * n_targets > _MOST_BYTES:
-        fits = _MOST_BYTES // (8 * n_options * domain.n_states)
+def _check_size(world: World, n_options: int, n_targets: int) -> None:
+    if 8 * n_options * world.n_states * n_targets > _MOST_BYTES:
+        fits = _MOST_BYTES // (8 * n_options * world.n_states)
         raise InvalidInput(
-            f"the exact table must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {domain.n_states} states "
+            f"the exact table must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {world.n_states} states "
             f"× {n_targets} targets. Pass targets= or n_targets=, at most {fits} of them."
         )
 
@@ -337,9 +337,9 @@ def _solved(system: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[
 
 
 def _with_options(
-    domain: Domain, options: OptionSet, primitive: csr_array, targets: NDArray[np.int64], n_jobs: int
+    world: World, options: OptionSet, primitive: csr_array, targets: NDArray[np.int64], n_jobs: int
 ) -> NDArray[np.float64]:
-    n_states, n_options = domain.n_states, len(options)
+    n_states, n_options = world.n_states, len(options)
     available = np.zeros(n_states)
     passing = np.empty((n_options, n_states, targets.size))  # F_k[s, g], 0 where option k cannot start
     ends_from_target = np.zeros((n_options, targets.size, n_states))  # where option k ends when followed from g
@@ -347,7 +347,7 @@ def _with_options(
     end = np.zeros((n_states, n_states))  # where a random option ends, summed over options
     steps = np.zeros(n_states)  # how long a random option takes, summed over options
     for k, option in enumerate(options):
-        follow = move_matrix(domain, option.choice_probabilities())
+        follow = move_matrix(world, option.choice_probabilities())
         stops = np.asarray(follow.sum(axis=1)) < 0.5
         starts = option.initiation.astype(np.float64)
         endings = np.flatnonzero(stops)

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.simulation_kernels import PRIMITIVE, Stream, next_random_state
-from farpoint.options.tables import OptionTable, WorldTable
+from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
+from farpoint.simulation.tables import OptionTable, WorldTable
 
 
 @numba.njit(cache=True, nogil=True, inline="always")

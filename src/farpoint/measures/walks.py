@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.domain import Domain
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.options.tables import option_table, streams, world_table
+from farpoint.simulation.tables import option_table, streams, world_table
+from farpoint.worlds import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class SampledSteps:
 
 
 def sample_steps_between_states(
-    domain: Domain,
+    world: World,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -62,14 +62,14 @@ def sample_steps_between_states(
     >>> bool((abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all())
     True
     """
-    check_crossable(domain)
-    check_same_world(domain, options)
+    check_crossable(world)
+    check_same_world(world, options)
     runs = check_integer("runs", runs, 2)
-    chosen = check_targets(domain, targets)
+    chosen = check_targets(world, targets)
     most = check_integer("most_steps", most_steps, 1)
-    world, table = world_table(domain), option_table(domain, options)
+    moves, table = world_table(world), option_table(world, options)
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
-    samples = np.array(list(each(_sampled_steps, (world, table, runs, most), tasks, n_jobs=n_jobs)))
+    samples = np.array(list(each(_sampled_steps, (moves, table, runs, most), tasks, n_jobs=n_jobs)))
     if np.isnan(samples).any():
         raise InvalidInput(f"most_steps must be enough to reach every target; got {most}, and some walk did not end.")
     return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(runs), chosen)
@@ -94,7 +94,7 @@ class CoverTime:
 
 
 def cover_time(
-    domain: Domain,
+    world: World,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -107,7 +107,7 @@ def cover_time(
 
     Parameters
     ----------
-    domain, options
+    world, options
         As in `steps_between_states`.
     start : int, optional
         Default: the world's start, or state 0.
@@ -124,13 +124,13 @@ def cover_time(
     >>> helped.high < alone.low
     True
     """
-    check_crossable(domain)
-    check_same_world(domain, options)
+    check_crossable(world)
+    check_same_world(world, options)
     runs = check_integer("runs", runs, 2)
-    begin = check_start(domain, start)
+    begin = check_start(world, start)
     most_steps = check_integer("most_steps", most_steps, 1)
-    world, table = world_table(domain), option_table(domain, options)
-    walks = np.array(list(each(_cover_steps, (world, table, begin, most_steps), streams(seed, runs), n_jobs=n_jobs)))
+    moves, table = world_table(world), option_table(world, options)
+    walks = np.array(list(each(_cover_steps, (moves, table, begin, most_steps), streams(seed, runs), n_jobs=n_jobs)))
     if (walks < 0).any():
         raise InvalidInput(
             f"most_steps must be enough to visit every state; got {most_steps}, and {(walks < 0).sum()} of {runs} "
@@ -141,7 +141,7 @@ def cover_time(
 
 
 def visitation(
-    domain: Domain,
+    world: World,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -158,12 +158,12 @@ def visitation(
     >>> fp.visitation(fp.grid((5,)), None, start=0, steps=40, runs=10).sum() == 40
     np.True_
     """
-    check_same_world(domain, options)
-    begin = check_start(domain, start)
+    check_same_world(world, options)
+    begin = check_start(world, start)
     steps, runs = check_integer("steps", steps, 1), check_integer("runs", runs, 1)
-    world, table = world_table(domain), option_table(domain, options)
-    counts = np.zeros(domain.n_states)
-    for of_run in each(_visit_counts, (world, table, begin, steps), streams(seed, runs), n_jobs=n_jobs):
+    moves, table = world_table(world), option_table(world, options)
+    counts = np.zeros(world.n_states)
+    for of_run in each(_visit_counts, (moves, table, begin, steps), streams(seed, runs), n_jobs=n_jobs):
         counts += of_run
     return counts / runs
 
@@ -188,8 +188,8 @@ def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int6
     return np.asarray(visit_counts(*shared, stream))
 
 
-def check_start(domain: Domain, start: int | None) -> int:
+def check_start(world: World, start: int | None) -> int:
     """Return the state to start in: the one given, or the world's own, or the first."""
     if start is None:
-        return domain.start if domain.start is not None else 0
-    return check_integer("start", start, 0, domain.n_states - 1)
+        return world.start if world.start is not None else 0
+    return check_integer("start", start, 0, world.n_states - 1)

@@ -1,6 +1,6 @@
 """Options: what they are, how they are found, how they reach their goals."""
 
-from farpoint.options.discover import METHODS, discover
+from farpoint.options.discovery import METHODS, discover
 from farpoint.options.option import Option
 from farpoint.options.option_set import OptionSet
 from farpoint.options.storage import load_options

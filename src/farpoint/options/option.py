@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.options.routes import least_over_choices, steps_near_routes
+from farpoint.worlds import World
 
 
 class Option:
@@ -26,7 +26,7 @@ class Option:
 
     Attributes
     ----------
-    domain : Domain
+    world : World
     potential : array of float, shape (n_states,)
         What the policy goes down; inf where the option cannot start. Computed when first asked for.
     goal : int or None
@@ -48,20 +48,20 @@ class Option:
 
     def __init__(
         self,
-        domain: Domain,
+        world: World,
         potential: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
         goal: int | None = None,
         only_from: int | None = None,
         tolerance: float = 1e-9,
     ) -> None:
-        self.domain = domain
+        self.world = world
         self.goal = goal
         self.tolerance = tolerance
         self._only_from = only_from
         self._make_potential = potential if callable(potential) else lambda: potential
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Option, (self.domain, self.potential, self.goal, self._only_from, self.tolerance)
+        return Option, (self.world, self.potential, self.goal, self._only_from, self.tolerance)
 
     @cached_property
     def potential(self) -> NDArray[np.float64]:
@@ -72,7 +72,7 @@ class Option:
     def initiation(self) -> NDArray[np.bool_]:
         """Where the option may start."""
         if self._only_from is not None:
-            return np.asarray(np.arange(self.domain.n_states) == self._only_from)
+            return np.asarray(np.arange(self.world.n_states) == self._only_from)
         return np.asarray(np.isfinite(self.potential))
 
     @property
@@ -92,7 +92,7 @@ class Option:
         >>> option.policy(5)       # up, left, right, down: two ways are equally short
         array([0.5, 0.5, 0. , 0. ])
         """
-        state = check_integer("state", state, 0, self.domain.n_states - 1)
+        state = check_integer("state", state, 0, self.world.n_states - 1)
         values = self._after_choices(state)
         if values.size == 0 or not self._improves(values.min(), self.potential[state]):
             return np.zeros(values.size)
@@ -120,12 +120,12 @@ class Option:
         >>> option.choice_probabilities()        # 0→1, 1→0, 1→2, 2→1
         array([0., 1., 0., 1.])
         """
-        values = np.asarray(self.domain.transitions @ self.potential)
-        least = least_over_choices(self.domain, values)
-        owners = self.domain.choice_states
+        values = np.asarray(self.world.transitions @ self.potential)
+        least = least_over_choices(self.world, values)
+        owners = self.world.choice_states
         moves = self._improves(least, self.potential)
         best = (values <= least[owners] + self.tolerance) & moves[owners]
-        n_best = np.bincount(owners[best], minlength=self.domain.n_states)
+        n_best = np.bincount(owners[best], minlength=self.world.n_states)
         return np.asarray(best / np.maximum(n_best, 1)[owners])
 
     def route(self, from_state: int, *, seed: int = 0, max_steps: int = 1_000_000) -> NDArray[np.int64]:
@@ -144,13 +144,13 @@ class Option:
         >>> fp.discover(fp.grid((5,)))[0].route(3)
         array([3, 2, 1, 0])
         """
-        state = check_integer("from_state", from_state, 0, self.domain.n_states - 1)
+        state = check_integer("from_state", from_state, 0, self.world.n_states - 1)
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
-        if self.goal is not None and self.domain.deterministic and "potential" not in self.__dict__:
+        if self.goal is not None and self.world.deterministic and "potential" not in self.__dict__:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
-            guide = Option(self.domain, steps_near_routes(self.domain, state, self.goal), self.goal)
+            guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
         if not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
             raise InvalidInput(
                 f"from_state must be in the option's initiation set; got {state}. See option.initiation."
@@ -162,25 +162,25 @@ class Option:
                 break
             if len(visited) > max_steps:
                 raise InvalidInput(f"max_steps must be enough for the option to end; got {max_steps}.")
-            choice = self.domain.choice_ptr[state] + rng.choice(chances.size, p=chances)
+            choice = self.world.choice_ptr[state] + rng.choice(chances.size, p=chances)
             state = self._follow(int(choice), rng)
             visited.append(state)
         return np.array(visited, dtype=np.int64)
 
     def _entries(self, choice: int) -> slice:
-        indptr = self.domain.transitions.indptr
+        indptr = self.world.transitions.indptr
         return slice(indptr[choice], indptr[choice + 1])
 
     def _follow(self, choice: int, rng: np.random.Generator) -> int:
         entries = self._entries(choice)
-        targets = self.domain.transitions.indices[entries]
-        return int(targets[0] if targets.size == 1 else rng.choice(targets, p=self.domain.transitions.data[entries]))
+        targets = self.world.transitions.indices[entries]
+        return int(targets[0] if targets.size == 1 else rng.choice(targets, p=self.world.transitions.data[entries]))
 
     def _after_choices(self, state: int) -> NDArray[np.float64]:
         """Return the expected potential after each choice of ``state``."""
-        matrix = self.domain.transitions
+        matrix = self.world.transitions
         expected = []
-        for choice in self.domain.choices(state):
+        for choice in self.world.choices(state):
             entries = self._entries(choice)
             expected.append(matrix.data[entries] @ self.potential[matrix.indices[entries]])
         return np.array(expected)

@@ -13,28 +13,28 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.domain import Domain
-from farpoint.domain.arrays import read_only
 from farpoint.errors import InvalidInput
 from farpoint.options.option import Option
 from farpoint.options.routes import steps_to
+from farpoint.worlds import World
+from farpoint.worlds.arrays import read_only
 
 # Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
 _CACHE_BYTES = 256 * 2**20
 
 
-def check_same_world(domain: Domain, options: OptionSet | None) -> None:
+def check_same_world(world: World, options: OptionSet | None) -> None:
     """Fail unless the options belong to the world."""
-    if options is not None and options.domain is not domain and options.domain.fingerprint != domain.fingerprint:
-        raise InvalidInput(f"options must belong to this world; got {options!r} and {domain!r}.")
+    if options is not None and options.world is not world and options.world.fingerprint != world.fingerprint:
+        raise InvalidInput(f"options must belong to this world; got {options!r} and {world!r}.")
 
 
 class _Potentials:
     """The steps to each goal from everywhere: computed when asked for, kept while they fit."""
 
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._room = int(np.clip(_CACHE_BYTES // (8 * domain.n_states), 2, 256))
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._room = int(np.clip(_CACHE_BYTES // (8 * world.n_states), 2, 256))
         self._kept: OrderedDict[int, NDArray[np.float64]] = OrderedDict()
         self._lock = Lock()
 
@@ -50,7 +50,7 @@ class _Potentials:
         with self._lock:
             if goal in self._kept:
                 return self._kept[goal]
-        potential = read_only(steps_to(self._domain, goal))
+        potential = read_only(steps_to(self._world, goal))
         # Threads that simulate or solve share the set of options.
         with self._lock:
             self._kept[goal] = potential
@@ -67,7 +67,7 @@ class OptionSet(Sequence[Option]):
 
     Attributes
     ----------
-    domain : Domain
+    world : World
     goals : array of int
         The state that each option leads to; of an option that climbs a function, the highest state of that function.
     method : str
@@ -84,11 +84,11 @@ class OptionSet(Sequence[Option]):
     >>> options = fp.discover(fp.four_rooms(), t=4)
     >>> options
     OptionSet(20 diffusion options on four_rooms, t=4)
-    >>> options[0].route(options.domain.start).size
+    >>> options[0].route(options.world.start).size
     13
     """
 
-    domain: Domain
+    world: World
     goals: NDArray[np.int64]
     method: str
     record: dict[str, Any] = field(default_factory=dict)
@@ -101,19 +101,19 @@ class OptionSet(Sequence[Option]):
             object.__setattr__(self, "starts", self._read_only_states("starts", self.starts))
         if self.climbs is not None:
             climbs = np.asarray(self.climbs, dtype=np.float64)
-            if climbs.shape != (len(self), self.domain.n_states):
-                raise InvalidInput(f"climbs must be of shape {(len(self), self.domain.n_states)}; got {climbs.shape}.")
+            if climbs.shape != (len(self), self.world.n_states):
+                raise InvalidInput(f"climbs must be of shape {(len(self), self.world.n_states)}; got {climbs.shape}.")
             object.__setattr__(self, "climbs", climbs)
 
     @cached_property
     def _potentials(self) -> _Potentials:
-        return _Potentials(self.domain)
+        return _Potentials(self.world)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OptionSet, tuple(getattr(self, part.name) for part in fields(self))
 
     def _read_only_states(self, what: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
-        checked = self.domain.check_states(what, states)
+        checked = self.world.check_states(what, states)
         if checked.size != len(self):
             raise InvalidInput(f"{what} must have one state an option ({len(self)}); got {checked.size}.")
         checked.setflags(write=False)
@@ -133,12 +133,12 @@ class OptionSet(Sequence[Option]):
             }
             starts = None if self.starts is None else self.starts[index]
             climbs = None if self.climbs is None else self.climbs[index]
-            return OptionSet(self.domain, self.goals[index], self.method, record, starts, climbs)
+            return OptionSet(self.world, self.goals[index], self.method, record, starts, climbs)
         if self.climbs is not None:
-            return Option(self.domain, -self.climbs[index])
+            return Option(self.world, -self.climbs[index])
         goal = int(self.goals[index])
         only_from = None if self.starts is None else int(self.starts[index])
-        return Option(self.domain, self._potentials.of(goal), goal, only_from)
+        return Option(self.world, self._potentials.of(goal), goal, only_from)
 
     def __iter__(self) -> Iterator[Option]:
         return (self[index] for index in range(len(self)))
@@ -150,25 +150,25 @@ class OptionSet(Sequence[Option]):
         ----------
         option : int
         state : hashable
-            The key of the state: a discrete observation, or what ``state=`` of `Domain.from_env` gives.
+            The key of the state: a discrete observation, or what ``state=`` of `World.from_env` gives.
         seed : int or Generator
             For ties; pass a Generator to draw anew each time.
 
         Examples
         --------
         >>> import gymnasium as gym, farpoint as fp
-        >>> world = fp.Domain.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+        >>> world = fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
         >>> options = fp.discover(world, n_options=1)
         >>> [options.act(0, observation) for observation in world.labels[:4]]
         [2, 2, 2, None]
         """
-        number = self.domain.state_of(state)
+        number = self.world.state_of(state)
         chances = self[option].policy(number)
         if not chances.any():
             return None
         rng = np.random.default_rng(seed) if isinstance(seed, int) else seed
-        assert self.domain.actions is not None
-        return int(self.domain.actions[self.domain.choice_ptr[number] + rng.choice(chances.size, p=chances)])
+        assert self.world.actions is not None
+        return int(self.world.actions[self.world.choice_ptr[number] + rng.choice(chances.size, p=chances)])
 
     def to_text(self) -> str:
         """Return the map of the world with the goals marked ``*``.
@@ -183,7 +183,7 @@ class OptionSet(Sequence[Option]):
         #*..*#
         ######
         """
-        return self.domain.to_text(dict.fromkeys(self.goals.tolist(), "*"))
+        return self.world.to_text(dict.fromkeys(self.goals.tolist(), "*"))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the options to one ``.npz`` file, without pickle; see `load_options`.
@@ -204,4 +204,4 @@ class OptionSet(Sequence[Option]):
 
     def __repr__(self) -> str:
         time = f", t={self.record['t']:g}" if "t" in self.record else ""
-        return f"OptionSet({len(self)} {self.method} options on {self.domain.name}{time})"
+        return f"OptionSet({len(self)} {self.method} options on {self.world.name}{time})"

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
-from farpoint.domain import Domain
 from farpoint.errors import InvalidInput
+from farpoint.worlds import World
 
 # An improvement smaller than this, relatively, is rounding of the linear solver.
 _IMPROVEMENT = 1e-10
 
 
-def steps_to(domain: Domain, goal: int) -> NDArray[np.float64]:
+def steps_to(world: World, goal: int) -> NDArray[np.float64]:
     """Return the least expected number of steps from every state to ``goal``; inf where it cannot be reached for sure.
 
     Examples
@@ -30,12 +30,12 @@ def steps_to(domain: Domain, goal: int) -> NDArray[np.float64]:
     >>> steps_to(fp.grid((4,)), 3)
     array([3., 2., 1., 0.])
     """
-    if domain.deterministic:
-        return _moves(domain.incoming, goal)
-    return _expected_steps(domain, goal)
+    if world.deterministic:
+        return _moves(world.incoming, goal)
+    return _expected_steps(world, goal)
 
 
-def steps_near_routes(domain: Domain, start: int, goal: int) -> NDArray[np.float64]:
+def steps_near_routes(world: World, start: int, goal: int) -> NDArray[np.float64]:
     """Return the number of moves to ``goal`` from the states on shortest routes from ``start``, inf from most others.
 
     For deterministic worlds; both ends are searched in turn, so that in a large world far fewer states are looked at.
@@ -48,15 +48,15 @@ def steps_near_routes(domain: Domain, start: int, goal: int) -> NDArray[np.float
     """
     from farpoint.options.route_kernels import moves_near_routes
 
-    ahead, back = domain.adjacency, domain.incoming
+    ahead, back = world.adjacency, world.incoming
     return np.asarray(moves_near_routes(ahead.indptr, ahead.indices, back.indptr, back.indices, start, goal))
 
 
-def least_over_choices(domain: Domain, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def least_over_choices(world: World, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for every state the least of the values of its choices; inf where it has no choice."""
-    least = np.full(domain.n_states, np.inf)
-    able = np.diff(domain.choice_ptr) > 0
-    least[able] = np.minimum.reduceat(values, domain.choice_ptr[:-1][able])
+    least = np.full(world.n_states, np.inf)
+    able = np.diff(world.choice_ptr) > 0
+    least[able] = np.minimum.reduceat(values, world.choice_ptr[:-1][able])
     return least
 
 
@@ -66,33 +66,33 @@ def _moves(incoming: csr_array, goal: int) -> NDArray[np.float64]:
     return np.asarray(moves_to_goal(incoming.indptr, incoming.indices, goal))
 
 
-def _expected_steps(domain: Domain, goal: int) -> NDArray[np.float64]:
-    allowed, levels = _certain(domain, goal)
+def _expected_steps(world: World, goal: int) -> NDArray[np.float64]:
+    allowed, levels = _certain(world, goal)
     inside = np.isfinite(levels)
     steps = np.where(inside, 0.0, np.inf)
-    solved = np.flatnonzero(inside & (np.arange(domain.n_states) != goal))
+    solved = np.flatnonzero(inside & (np.arange(world.n_states) != goal))
     if solved.size == 0:
         return steps
     # Begin with the policy that most probably goes down the levels: it reaches the goal with certainty, so each
     # evaluation below is a regular system, and policy iteration keeps it so. (Any chance of going down would do in
     # exact arithmetic, but hoping for rare gusts makes expectations that grow exponentially, and a system that is
     # singular to rounding.)
-    matrix = domain.transitions
-    lower = levels[matrix.indices] < np.repeat(levels[domain.choice_states], np.diff(matrix.indptr))
+    matrix = world.transitions
+    lower = levels[matrix.indices] < np.repeat(levels[world.choice_states], np.diff(matrix.indptr))
     chance_of_lower = np.add.reduceat(np.where(lower, matrix.data, 0.0), matrix.indptr[:-1])
-    policy = _first_best(domain, np.where(allowed, -chance_of_lower, np.inf))
+    policy = _first_best(world, np.where(allowed, -chance_of_lower, np.inf))
     while True:
-        moves = csr_array(domain.transitions[policy[solved]])
+        moves = csr_array(world.transitions[policy[solved]])
         system = csc_array(eye_array(solved.size, format="csc") - moves[:, solved])
         try:
             steps[solved] = splu(system).solve(np.ones(solved.size))
         except RuntimeError as error:
             raise InvalidInput(
                 f"goal must be within reach in a number of steps that fits a double; got state {goal}, which the "
-                f"chances of {domain.name} make nearly unreachable."
+                f"chances of {world.name} make nearly unreachable."
             ) from error
-        values = np.where(allowed, 1.0 + domain.transitions @ np.where(inside, steps, 0.0), np.inf)
-        best = _first_best(domain, values)
+        values = np.where(allowed, 1.0 + world.transitions @ np.where(inside, steps, 0.0), np.inf)
+        best = _first_best(world, values)
         gain = steps[solved] - values[best[solved]]
         better = gain > _IMPROVEMENT * steps[solved]
         if not better.any():
@@ -100,19 +100,19 @@ def _expected_steps(domain: Domain, goal: int) -> NDArray[np.float64]:
         policy[solved[better]] = best[solved[better]]
 
 
-def _certain(domain: Domain, goal: int) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _certain(world: World, goal: int) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return the choices that keep the goal certain, and each state's least number of lucky moves to it (inf: never).
 
     Starting from all states, drop those that cannot reach the goal by choices that surely stay among the kept ones,
     until nothing more drops.
     """
-    kept = np.ones(domain.n_states, dtype=bool)
-    owners = domain.choice_states
+    kept = np.ones(world.n_states, dtype=bool)
+    owners = world.choice_states
     while True:
-        allowed = np.asarray(domain.transitions @ (~kept).astype(np.float64) == 0.0) & kept[owners]
+        allowed = np.asarray(world.transitions @ (~kept).astype(np.float64) == 0.0) & kept[owners]
         rows = np.flatnonzero(allowed)
-        select = csr_array((np.ones(rows.size), (owners[rows], rows)), shape=(domain.n_states, domain.n_choices))
-        levels = _moves(_as_int32(csr_array((select @ domain.transitions).T.tocsr())), goal)
+        select = csr_array((np.ones(rows.size), (owners[rows], rows)), shape=(world.n_states, world.n_choices))
+        levels = _moves(_as_int32(csr_array((select @ world.transitions).T.tocsr())), goal)
         reached = np.isfinite(levels)
         if (reached == kept).all():
             return allowed, levels
@@ -125,12 +125,12 @@ def _as_int32(matrix: csr_array) -> csr_array:
     return matrix
 
 
-def _first_best(domain: Domain, values: NDArray[np.float64]) -> NDArray[Any]:
+def _first_best(world: World, values: NDArray[np.float64]) -> NDArray[Any]:
     """Return for every state the first of its choices that has the least value (0 where it has no choice)."""
-    least = least_over_choices(domain, values)
-    owners = domain.choice_states
+    least = least_over_choices(world, values)
+    owners = world.choice_states
     hits = np.flatnonzero(values == least[owners])
-    best = np.zeros(domain.n_states, dtype=np.int64)
+    best = np.zeros(world.n_states, dtype=np.int64)
     # Written backwards, the first hit of a state stays.
     best[owners[hits[::-1]]] = hits[::-1]
     return best

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from farpoint.domain import Domain
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.options.option_set import OptionSet
+from farpoint.worlds import World
 
 FORMAT = "farpoint-options"
 VERSION = 1
@@ -42,9 +42,9 @@ def save_options(options: OptionSet, path: str | PathLike[str]) -> None:
         "format": FORMAT,
         "version": VERSION,
         "method": options.method,
-        "world": options.domain.name,
-        "n_states": options.domain.n_states,
-        "fingerprint": options.domain.fingerprint,
+        "world": options.world.name,
+        "n_states": options.world.n_states,
+        "fingerprint": options.world.fingerprint,
         "record": {name: value for name, value in options.record.items() if name not in arrays},
     }
     content: dict[str, Any] = {"goals": options.goals}
@@ -68,7 +68,7 @@ def _digest(array: Any) -> str:
     return hashlib.blake2b(raw.data, digest_size=8).hexdigest()
 
 
-def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
+def load_options(path: str | PathLike[str], world: World) -> OptionSet:
     """Return the options that `OptionSet.save` wrote, on the same world.
 
     Raises
@@ -93,9 +93,9 @@ def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
         raise InvalidFile(
             f"{path} must be of version {VERSION}; got version {header.get('version')}. Update Farpoint to read it."
         )
-    if header.get("fingerprint") != domain.fingerprint:
+    if header.get("fingerprint") != world.fingerprint:
         raise InvalidFile(
-            f"{path} must hold options of this world ({domain.name}, {domain.n_states} states); got options of "
+            f"{path} must hold options of this world ({world.name}, {world.n_states} states); got options of "
             f"{header.get('world')} ({header.get('n_states')} states). Load them with the world they were found in."
         )
     if header.get("arrays") != {name: _digest(array) for name, array in arrays.items()}:
@@ -103,7 +103,7 @@ def load_options(path: str | PathLike[str], domain: Domain) -> OptionSet:
     try:
         record = dict(header["record"])
         record |= {name.removeprefix("record."): array for name, array in arrays.items() if name.startswith("record.")}
-        return OptionSet(domain, arrays["goals"], str(header["method"]), record, *map(arrays.get, _OPTIONAL))
+        return OptionSet(world, arrays["goals"], str(header["method"]), record, *map(arrays.get, _OPTIONAL))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidFile(f"{path} must hold the options whole; it is damaged ({error}).") from error
 

@@ -51,8 +51,8 @@ def _lines(axes: Axes, measured: Sequence[Measured], peers: Sequence[str], point
     for name in peers:
         points = sorted(point(one) for one in measured if one.cell.peer == name)  # type: ignore[operator]
         if points:
-            colour, marker, line = _LOOKS[name]
-            axes.plot(*zip(*points, strict=True), color=colour, marker=marker, linestyle=line, markersize=4.5,
+            color, marker, line = _LOOKS[name]
+            axes.plot(*zip(*points, strict=True), color=color, marker=marker, linestyle=line, markersize=4.5,
                       linewidth=1.6, label=PEERS[name].title)  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from farpoint.experiments.paper import METHOD_TITLES
-from farpoint.report.curves import METHOD_COLOURS, learning_curves, tidy
+from farpoint.report.curves import METHOD_COLORS, learning_curves, tidy
 
 
 def draw_comparison(
@@ -27,9 +27,9 @@ def draw_comparison(
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.1])
     rng = np.random.default_rng(0)
     for place, (method, per_goal) in enumerate(steps.items()):
-        colour = METHOD_COLOURS[method]
+        color = METHOD_COLORS[method]
         jitter = place + rng.uniform(-0.22, 0.22, size=per_goal.size)
-        left.plot(per_goal, jitter, linestyle="none", marker="o", markersize=3, color=colour, alpha=0.45)
+        left.plot(per_goal, jitter, linestyle="none", marker="o", markersize=3, color=color, alpha=0.45)
         left.plot(np.median(per_goal), place, marker="|", markersize=22, markeredgewidth=2.5, color="black")
     left.set_yticks(range(len(steps)), [METHOD_TITLES[method] for method in steps])
     left.invert_yaxis()

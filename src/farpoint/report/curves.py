@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-# Okabe and Ito's colours, which people with any colour vision tell apart.
-METHOD_COLOURS = {
+# Okabe and Ito's colors, which people with any color vision tell apart.
+METHOD_COLORS = {
     "diffusion": "#0072b2",
     "eigen": "#d55e00",
     "cover": "#cc79a7",
@@ -29,9 +29,9 @@ def learning_curves(
     """Draw steps to the goal over episodes: for each method the mean as a line and its spread as a band."""
     for method, (mean, spread) in curves.items():
         episodes = np.arange(1, mean.size + 1)
-        colour = METHOD_COLOURS[method]
-        axes.fill_between(episodes, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
-        axes.plot(episodes, mean, color=colour, linestyle=METHOD_LINES[method], linewidth=1.6, label=labels[method])
+        color = METHOD_COLORS[method]
+        axes.fill_between(episodes, mean - spread, mean + spread, color=color, alpha=0.18, linewidth=0)
+        axes.plot(episodes, mean, color=color, linestyle=METHOD_LINES[method], linewidth=1.6, label=labels[method])
     axes.set_xlabel("episode")
     axes.set_ylabel("steps to goal")
     axes.set_ylim(0, 1.07 * max(float(mean.max()) for mean, _ in curves.values()))

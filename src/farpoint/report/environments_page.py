@@ -11,7 +11,7 @@ from farpoint.experiments.environments import N_OPTIONS, STEPS, Environment, env
 from farpoint.experiments.paper import METHOD_TITLES, STEP_METHODS
 from farpoint.experiments.runner import Results
 from farpoint.measures.statistics import interquartile_mean
-from farpoint.report.curves import METHOD_COLOURS, tidy
+from farpoint.report.curves import METHOD_COLORS, tidy
 from farpoint.report.page import Page, Section
 
 _WHERE_NOT = (
@@ -68,13 +68,13 @@ def draw_environments(results: Results, environments: Sequence[Environment]) -> 
                 most = dict(part.params)["steps"]
                 estimate = interquartile_mean(np.minimum(results[part][name], most))
                 y = place + 0.15 * (offset - 2)
-                colour = METHOD_COLOURS[method]
-                axes.plot([estimate.low, estimate.high], [y, y], color=colour, linewidth=2)
+                color = METHOD_COLORS[method]
+                axes.plot([estimate.low, estimate.high], [y, y], color=color, linewidth=2)
                 axes.plot(
                     estimate.value,
                     y,
                     "o",
-                    color=colour,
+                    color=color,
                     markersize=6,
                     label=METHOD_TITLES[method] if place == 0 else None,
                 )

@@ -24,7 +24,7 @@ from farpoint.experiments.large import (
 )
 from farpoint.experiments.paper import METHOD_TITLES, Experiment
 from farpoint.experiments.runner import Results
-from farpoint.report.curves import METHOD_COLOURS, tidy
+from farpoint.report.curves import METHOD_COLORS, tidy
 from farpoint.report.page import Page, Section
 
 _MAZE, _POINT_MAZE = coverage.SETTINGS["maze"], coverage.SETTINGS["pointmaze"]
@@ -84,7 +84,7 @@ def draw_extension(results: Results) -> Figure:
     worlds = (*WORLDS, LARGE)
     figure = Figure(figsize=(12.5, 3.4), layout="constrained")
     panels = figure.subplots(1, len(worlds), sharey=True)
-    colours = {"nystrom": "#0072b2", "harmonics": "#d55e00"}
+    colors = {"nystrom": "#0072b2", "harmonics": "#d55e00"}
     for axes, world in zip(panels, worlds, strict=True):
         for method in EXTENSIONS:
             for t, line in zip(TIMES, ("-", "--"), strict=True):
@@ -92,7 +92,7 @@ def draw_extension(results: Results) -> Figure:
                     results[extension_part(world, t, share, method, results.scale)]["correlation"].mean()
                     for share in SHARES
                 ]
-                axes.plot(np.array(SHARES) * 100, means, line, color=colours[method], marker="o", markersize=4,
+                axes.plot(np.array(SHARES) * 100, means, line, color=colors[method], marker="o", markersize=4,
                           label=f"{method}, t = {t}")  # fmt: skip
         axes.set_title(WORLD_TITLES[world], loc="left", fontsize=11)
         axes.set_xscale("log")
@@ -118,7 +118,7 @@ def draw_coverage(results: Results, env: str = "maze") -> Figure:
     axes_map.imshow(~floor, cmap="Greys", vmin=0, vmax=1.6, extent=(0, floor.shape[1], floor.shape[0], 0))
     for method in ("eigen", "random", "diffusion"):
         goals = results[coverage_part(method, "graph", results.scale, env)]["goals"]
-        axes_map.scatter(*goals.T, s=26, color=METHOD_COLOURS[method], label=METHOD_TITLES[method], zorder=3)
+        axes_map.scatter(*goals.T, s=26, color=METHOD_COLORS[method], label=METHOD_TITLES[method], zorder=3)
     axes_map.set_axis_off()
     axes_map.set_title("goals on the sampled graph", loc="left", fontsize=11)
     axes_map.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
@@ -127,9 +127,9 @@ def draw_coverage(results: Results, env: str = "maze") -> Figure:
             part = coverage_part(method, "graph" if method == "none" else policy, results.scale, env)
             shares, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
             mean, error = shares.mean(axis=0), 1.96 * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-            colour = METHOD_COLOURS[method]
-            axes.fill_between(steps, mean - error, mean + error, color=colour, alpha=0.18, linewidth=0)
-            axes.plot(steps, mean, color=colour, linewidth=1.7, label=METHOD_TITLES[method])
+            color = METHOD_COLORS[method]
+            axes.fill_between(steps, mean - error, mean + error, color=color, alpha=0.18, linewidth=0)
+            axes.plot(steps, mean, color=color, linewidth=1.7, label=METHOD_TITLES[method])
         axes.set(xlabel="steps", ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))
         axes.set_title(POLICIES[policy], loc="left", fontsize=11)
         tidy(axes)

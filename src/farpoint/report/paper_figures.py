@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from farpoint.domain import Domain
-from farpoint.domain import world as make_world
 from farpoint.experiments.paper import (
     DUMBBELL,
     EIGEN_NUMBERS,
@@ -36,10 +34,12 @@ from farpoint.experiments.paper import (
 from farpoint.experiments.parts import Part
 from farpoint.experiments.runner import Results
 from farpoint.experiments.tables import run_means, typical
-from farpoint.report.curves import METHOD_COLOURS, learning_curves, tidy
+from farpoint.report.curves import METHOD_COLORS, learning_curves, tidy
 from farpoint.report.pictures import GOAL, START, heat_map, mark
+from farpoint.worlds import World
+from farpoint.worlds import named_world as make_world
 
-_WORLD_COLOURS = {"ring": "#0072b2", "maze": "#d55e00", "four_rooms": "#009e73"}
+_WORLD_COLORS = {"ring": "#0072b2", "maze": "#d55e00", "four_rooms": "#009e73"}
 
 
 def _figure_1(results: Results) -> list[tuple[str, Figure]]:
@@ -56,7 +56,7 @@ def _figure_1(results: Results) -> list[tuple[str, Figure]]:
     return [("Stationary distribution and score of the three worlds; dots are the options' goals.", figure)]
 
 
-def _panel(figure: Figure, axes: Axes, domain: Domain, values: NDArray[np.float64], label: str) -> None:
+def _panel(figure: Figure, axes: Axes, domain: World, values: NDArray[np.float64], label: str) -> None:
     image = heat_map(axes, domain, values)
     figure.colorbar(image, ax=axes, label=label, fraction=0.046, pad=0.03, format="%.2g")
 
@@ -83,7 +83,7 @@ def _figure_2(t: int) -> Callable[[Results], list[tuple[str, Figure]]]:
     return draw
 
 
-def _task(axes: Axes, domain: Domain) -> None:
+def _task(axes: Axes, domain: World) -> None:
     heat_map(axes, domain, np.zeros(domain.n_states), plain=True)
     assert domain.start is not None
     assert domain.goals is not None
@@ -92,7 +92,7 @@ def _task(axes: Axes, domain: Domain) -> None:
     axes.plot(*cells[domain.start][::-1], linestyle="none", marker="o", markersize=7, color=START)
 
 
-def _visits(row: NDArray[np.object_], domain: Domain, results: Results, parts: dict[str, Part]) -> None:
+def _visits(row: NDArray[np.object_], domain: World, results: Results, parts: dict[str, Part]) -> None:
     for axes, (method, part) in zip(row, parts.items(), strict=True):
         visits = results[part]["visits"]
         image = heat_map(axes, domain, visits / visits.max())
@@ -120,9 +120,9 @@ def _steps(
             for axes, world in zip(row, WORLDS, strict=True):
                 values = {method: typical(results, world, t, method, name) for method in STEP_METHODS}
                 for place, method in enumerate(STEP_METHODS):
-                    colour, value = METHOD_COLOURS[method], values[method]
-                    axes.plot(value, place, marker="o", markersize=8, color=colour)
-                    axes.text(value, place - 0.28, f"{value:,.0f}", ha="center", fontsize=8, color=colour)
+                    color, value = METHOD_COLORS[method], values[method]
+                    axes.plot(value, place, marker="o", markersize=8, color=color)
+                    axes.text(value, place - 0.28, f"{value:,.0f}", ha="center", fontsize=8, color=color)
                     if method in printed[world, t]:
                         axes.plot(printed[world, t][method][0], place, marker="|", markersize=15, color="black")
                 axes.set_xscale("log")
@@ -175,7 +175,7 @@ def _dumbbell(results: Results) -> list[tuple[str, Figure]]:
         axes.set_axis_off()
         axes.set_title(f"{name.capitalize()} distance from the cross", fontsize=10)
         figure.colorbar(dots, ax=axes, label="distance", fraction=0.03, pad=0.02)
-    return [("A cloud of 700 points in two discs joined by a bridge, coloured by distance from the cross.", figure)]
+    return [("A cloud of 700 points in two discs joined by a bridge, colored by distance from the cross.", figure)]
 
 
 def _episodes(curves: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -195,7 +195,7 @@ def _eigen_number(results: Results) -> list[tuple[str, Figure]]:
         axes.plot(
             _episodes(ours),
             ours.mean(axis=(0, 1)),
-            color=METHOD_COLOURS["diffusion"],
+            color=METHOD_COLORS["diffusion"],
             linewidth=2.6,
             label="diffusion options",
         )
@@ -216,7 +216,7 @@ def _counts(results: Results) -> list[tuple[str, Figure]]:
             arrays["counts"],
             marker=marker,
             markersize=4,
-            color=_WORLD_COLOURS[world],
+            color=_WORLD_COLORS[world],
             label=TITLES[world],
         )
     axes.set(xlabel="$t$", ylabel="number of options", ylim=(0, None))
@@ -260,11 +260,11 @@ def _components(results: Results) -> list[tuple[str, Figure]]:
     figure = Figure(figsize=(9.5, 3.6), layout="constrained")
     for axes, t in zip(figure.subplots(1, 2), TIMES, strict=True):
         for world, marker in zip(WORLDS, "os^", strict=True):
-            arrays, colour = results[components_part(world, t)], _WORLD_COLOURS[world]
+            arrays, color = results[components_part(world, t)], _WORLD_COLORS[world]
             axes.plot(
-                arrays["numbers"], arrays["shared"], marker=marker, markersize=4, color=colour, label=TITLES[world]
+                arrays["numbers"], arrays["shared"], marker=marker, markersize=4, color=color, label=TITLES[world]
             )
-            axes.axhline(float(arrays["whole"]), color=colour, linestyle=":", linewidth=1)
+            axes.axhline(float(arrays["whole"]), color=color, linestyle=":", linewidth=1)
         axes.axvspan(10, 20, color="#00000010", linewidth=0)
         axes.set(xlabel="eigenvectors used", ylabel="true goals found", title=f"$t = {t}$", ylim=(0, None))
         tidy(axes)
@@ -290,9 +290,9 @@ def _algorithms(results: Results) -> list[tuple[str, Figure]]:
         "intra-option": ("#009e73", "intra-option"),
     }
     for axes, world in zip(figure.subplots(1, 3), WORLDS, strict=True):
-        for algorithm, (colour, label) in styles.items():
+        for algorithm, (color, label) in styles.items():
             curves = results[algorithm_part(world, "diffusion", algorithm, results.scale)]["curves"]
-            axes.plot(_episodes(curves), curves.mean(axis=(0, 1)), color=colour, linewidth=1.6, label=label)
+            axes.plot(_episodes(curves), curves.mean(axis=(0, 1)), color=color, linewidth=1.6, label=label)
         axes.set(xlabel="episode", ylabel="steps to goal", ylim=(0, 108), title=TITLES[world])
         tidy(axes)
         axes.legend(frameon=False, fontsize=8)
@@ -311,8 +311,8 @@ def _difficulty(results: Results) -> list[tuple[str, Figure]]:
         "steps between states, mean": [typical(results, world, 4, "none", "mean") for world in WORLDS],
     }
     for axes, (name, values) in zip(figure.subplots(1, 3), measures.items(), strict=True):
-        names, colours = [TITLES[world] for world in WORLDS], [_WORLD_COLOURS[world] for world in WORLDS]
-        axes.bar(names, values, color=colours, width=0.6)
+        names, colors = [TITLES[world] for world in WORLDS], [_WORLD_COLORS[world] for world in WORLDS]
+        axes.bar(names, values, color=colors, width=0.6)
         axes.set_title(name, fontsize=10)
         tidy(axes)
         if name.startswith("difficulty"):

@@ -17,12 +17,12 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.diffusion import find_goals, score, spectrum, stationary
-from farpoint.domain import Domain
 from farpoint.errors import InvalidInput, OutputError, check_word
 from farpoint.options import Option
+from farpoint.worlds import World
 
 FORMATS = ("png", "pdf", "svg")
-COLOURS = "cividis"
+COLORS = "cividis"
 WALL = "#2b2b2b"
 GOAL = "#d55e00"
 START = "#009e73"
@@ -33,7 +33,7 @@ _DENSE_STATES = 2_000
 
 
 def draw_score(
-    domain: Domain,
+    domain: World,
     scores: ArrayLike,
     goals: ArrayLike | None = None,
     *,
@@ -60,19 +60,19 @@ def draw_score(
     return figure
 
 
-def _draw_graph(domain: Domain, scores: ArrayLike, goals: ArrayLike | None, title: str | None, label: str) -> Figure:
+def _draw_graph(domain: World, scores: ArrayLike, goals: ArrayLike | None, title: str | None, label: str) -> Figure:
     """Return the states as dots where two eigenvectors put them: a layout without forces or chance."""
     both = domain.walker.adjacency + domain.walker.adjacency.T
-    places = spectrum(Domain.from_adjacency(both), min(3, domain.n_states)).phi[:, 1:]
+    places = spectrum(World.from_graph(both), min(3, domain.n_states)).phi[:, 1:]
     x, y = places[:, 0], places[:, -1]
     figure = Figure(figsize=(5.4, 4.4), layout="constrained")
     axes = figure.subplots()
-    edges = domain.neighbours.tocoo()
+    edges = domain.neighbors.tocoo()
     some = slice(None, None, max(1, edges.nnz // 20_000))
     axes.plot(
         [x[edges.row[some]], x[edges.col[some]]], [y[edges.row[some]], y[edges.col[some]]], color="#00000018", lw=0.6
     )
-    dots = axes.scatter(x, y, c=np.asarray(scores), cmap=COLOURS, s=14, zorder=3)
+    dots = axes.scatter(x, y, c=np.asarray(scores), cmap=COLORS, s=14, zorder=3)
     if goals is not None:
         chosen = np.asarray(goals, dtype=np.int64)
         axes.scatter(x[chosen], y[chosen], facecolor="none", edgecolor=GOAL, s=60, linewidth=1.6, zorder=4)
@@ -83,7 +83,7 @@ def _draw_graph(domain: Domain, scores: ArrayLike, goals: ArrayLike | None, titl
     return figure
 
 
-def draw_stationary(domain: Domain) -> Figure:
+def draw_stationary(domain: World) -> Figure:
     """Return a heat map of the stationary distribution π₀: where a random walk is found in the long run.
 
     Examples
@@ -105,7 +105,7 @@ def draw_route(option: Option, from_state: int, *, seed: int = 0) -> Figure:
     >>> world = fp.maze()
     >>> figure = draw_route(fp.discover(world)[0], world.start)
     """
-    domain = option.domain
+    domain = option.world
     route = option.route(from_state, seed=seed)
     figure, axes = _sheet(domain, f"{domain.name}: {route.size - 1} steps from state {from_state}")
     heat_map(axes, domain, np.zeros(domain.n_states), plain=True)
@@ -127,7 +127,7 @@ def draw_policy(option: Option) -> Figure:
     >>> from farpoint.report import draw_policy
     >>> figure = draw_policy(fp.discover(fp.four_rooms())[0])
     """
-    domain = option.domain
+    domain = option.world
     goal = option.goal
     what = "ends where nothing is higher" if goal is None else f"leads to state {goal}"
     figure, axes = _sheet(domain, f"{domain.name}: an option that {what}")
@@ -143,7 +143,7 @@ def draw_policy(option: Option) -> Figure:
     return figure
 
 
-def draw_score_over_t(domain: Domain, times: Sequence[float] = (1, 4, 13, 100), *, form: str = "auto") -> Figure:
+def draw_score_over_t(domain: World, times: Sequence[float] = (1, 4, 13, 100), *, form: str = "auto") -> Figure:
     """Return a row of heat maps, the score at each diffusion time, with its goals marked and counted.
 
     Examples
@@ -192,7 +192,7 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     return target
 
 
-def heat_map(axes: Axes, domain: Domain, values: ArrayLike, *, plain: bool = False) -> ScalarMappable:
+def heat_map(axes: Axes, domain: World, values: ArrayLike, *, plain: bool = False) -> ScalarMappable:
     """Draw one number a state into ``axes``, with walls dark and a rim of wall around; ``plain`` leaves floor white."""
     rows, columns = _positions(domain).T
     top, left = rows.min() - 1, columns.min() - 1
@@ -206,13 +206,13 @@ def heat_map(axes: Axes, domain: Domain, values: ArrayLike, *, plain: bool = Fal
     # Floor first, so that a state without a number is seen as floor and not as wall.
     image = axes.imshow(floor, cmap="binary", vmin=0, vmax=1, extent=extent, interpolation="nearest", aspect="equal")
     if not plain:
-        image = axes.imshow(canvas, cmap=COLOURS, extent=extent, interpolation="nearest", aspect="equal")
+        image = axes.imshow(canvas, cmap=COLORS, extent=extent, interpolation="nearest", aspect="equal")
     axes.set_xticks([])
     axes.set_yticks([])
     return image
 
 
-def mark(axes: Axes, domain: Domain, states: ArrayLike, *, size: float = 7) -> None:
+def mark(axes: Axes, domain: World, states: ArrayLike, *, size: float = 7) -> None:
     """Draw a ring around each of ``states``."""
     cells = _positions(domain)[np.asarray(states, dtype=np.int64)]
     # Rings that stay apart: smaller ones on larger maps.
@@ -231,7 +231,7 @@ def mark(axes: Axes, domain: Domain, states: ArrayLike, *, size: float = 7) -> N
 
 
 def _draw_arrows(axes: Axes, option: Option) -> None:
-    domain = option.domain
+    domain = option.world
     cells = _positions(domain)
     chances = option.choice_probabilities()
     owners = domain.choice_states
@@ -257,25 +257,25 @@ def _draw_arrows(axes: Axes, option: Option) -> None:
 
 
 def _aim(option: Option, choice: int) -> int:
-    matrix = option.domain.transitions
+    matrix = option.world.transitions
     targets = matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]
     return int(targets[option.potential[targets].argmin()])
 
 
-def _positions(domain: Domain) -> NDArray[np.int32]:
+def _positions(domain: World) -> NDArray[np.int32]:
     if not domain.drawable:
         raise InvalidInput(f"world must have a row and a column for each state to be drawn; got {domain!r} without.")
     assert domain.positions is not None
     return domain.positions
 
 
-def _size(domain: Domain) -> tuple[float, float]:
+def _size(domain: World) -> tuple[float, float]:
     rows, columns = np.ptp(_positions(domain), axis=0) + 3
     scale = _INCHES / max(rows, columns)
     return max(columns * scale, 1.5) + 1.1, max(rows * scale, 1.2) + 0.4
 
 
-def _sheet(domain: Domain, title: str | None) -> tuple[Figure, Axes]:
+def _sheet(domain: World, title: str | None) -> tuple[Figure, Axes]:
     figure = Figure(figsize=_size(domain), layout="constrained")
     axes = figure.subplots()
     if title:

@@ -8,8 +8,8 @@ import farpoint as fp
 from farpoint.errors import InvalidInput
 
 
-def lake() -> fp.Domain:
-    return fp.Domain.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+def lake() -> fp.World:
+    return fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
 
 
 def test_optimal_value_by_hand() -> None:
@@ -18,7 +18,7 @@ def test_optimal_value_by_hand() -> None:
 
 
 def test_the_same_seed_whatever_the_workers_and_options_help() -> None:
-    world = fp.Domain.from_env(gym.make("CliffWalking-v1"))
+    world = fp.World.from_env(gym.make("CliffWalking-v1"))
     options = fp.discover(world)
     one, two = (fp.learn_episodes(world, options, runs=6, seed=1, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.first_goal, two.first_goal)
@@ -29,7 +29,7 @@ def test_the_same_seed_whatever_the_workers_and_options_help() -> None:
 
 
 def test_steps_that_do_not_suffice_are_infinite() -> None:
-    world = fp.Domain.from_env(gym.make("Taxi-v4"))
+    world = fp.World.from_env(gym.make("Taxi-v4"))
     assert np.isinf(fp.learn_episodes(world, None, runs=2, steps=200).near_optimal).all()
 
 

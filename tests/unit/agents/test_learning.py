@@ -37,7 +37,7 @@ def test_the_compiled_loop_equals_a_plain_one_in_distribution(method: str) -> No
 
 @pytest.mark.parametrize("algorithm", ["paper", "smdp", "intra-option"])
 def test_a_corridor_is_learned_to_the_shortest_path(algorithm: str) -> None:
-    corridor = fp.Domain.from_map("S......G")
+    corridor = fp.World.from_map("S......G")
     result = fp.learn(corridor, None, runs=5, episodes=300, algorithm=algorithm)
     assert (result.curves[:, 0, -1] == 7).all()
 
@@ -45,7 +45,7 @@ def test_a_corridor_is_learned_to_the_shortest_path(algorithm: str) -> None:
 def test_smdp_learns_the_value_of_an_option_by_its_length() -> None:
     # One option leads straight to the goal in 4 steps: as one decision it is worth γ³ at the start, and after one
     # episode in which it was taken the greedy policy takes it.
-    corridor = fp.Domain.from_map("S...G")
+    corridor = fp.World.from_map("S...G")
     options = fp.OptionSet(corridor, np.array([4]), "random")
     result = fp.learn(corridor, options, runs=50, episodes=12, algorithm="smdp", max_steps=8)
     assert (result.curves[:, 0, -1] == 4).mean() > 0.95

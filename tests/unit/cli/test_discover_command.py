@@ -12,8 +12,8 @@ import pytest
 
 import farpoint as fp
 from farpoint.cli.output import results_folder
-from farpoint.domain.catalogue import MAZE
 from farpoint.errors import OutputError
+from farpoint.worlds.catalogue import MAZE
 
 FILES = {"options.npz", "policy.png", "route.png", "score.png", "score_over_t.png", "stationary.png"}
 
@@ -207,7 +207,7 @@ def test_worlds_in_a_size_and_a_tolerance() -> None:
 
 def test_blocks_of_a_large_world_are_kept_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from farpoint.cli import discover as command
-    from farpoint.diffusion import lattice, local
+    from farpoint.diffusion.scores import lattice, local
 
     monkeypatch.setattr(command, "_KEPT_STATES", 100)
     monkeypatch.setattr(lattice, "_CELLS_A_BLOCK", 200)

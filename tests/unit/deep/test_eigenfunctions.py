@@ -14,20 +14,20 @@ import safetensors.torch
 import torch
 
 import farpoint as fp
-from farpoint.deep.eigenfunctions import weighted_score
-from farpoint.deep.training_data import read_data
+from farpoint.deep.eigenfunctions.data import read_data
+from farpoint.deep.eigenfunctions.functions import weighted_score
 from farpoint.errors import InvalidFile, InvalidInput, UnknownName
 
 TINY: dict[str, Any] = {"n_functions": 3, "hidden": (16, 16), "steps": 250}
 
 
 @pytest.fixture(scope="module")
-def corridor() -> fp.Domain:
+def corridor() -> fp.World:
     return fp.grid((10,))
 
 
 @pytest.fixture(scope="module")
-def learned(corridor: fp.Domain) -> fp.Eigenfunctions:
+def learned(corridor: fp.World) -> fp.Eigenfunctions:
     return fp.learn_eigenfunctions(corridor, n_functions=4, hidden=(64, 64), steps=2000)
 
 
@@ -41,7 +41,7 @@ def same(first: fp.Eigenfunctions, second: fp.Eigenfunctions) -> bool:
 
 
 @pytest.mark.parametrize("objective", ["allo", "ggdo"])
-def test_functions_and_eigenvalues_of_a_corridor(objective: str, corridor: fp.Domain) -> None:
+def test_functions_and_eigenvalues_of_a_corridor(objective: str, corridor: fp.World) -> None:
     functions = fp.learn_eigenfunctions(
         corridor, objective=objective, n_functions=4, n_spare=0, hidden=(64, 64), steps=2000
     )
@@ -56,7 +56,7 @@ def test_functions_and_eigenvalues_of_a_corridor(objective: str, corridor: fp.Do
     assert energy[-1] == pytest.approx((1 - np.cos(np.pi * np.arange(4) / 9)).sum(), rel=0.1)
 
 
-def test_without_rayleigh_ritz_the_objective_alone_finds_and_orders_them(corridor: fp.Domain) -> None:
+def test_without_rayleigh_ritz_the_objective_alone_finds_and_orders_them(corridor: fp.World) -> None:
     functions = fp.learn_eigenfunctions(
         corridor, n_functions=3, hidden=(64, 64), steps=2000, dual_rate=1e-2, rayleigh_ritz=False
     )
@@ -64,7 +64,7 @@ def test_without_rayleigh_ritz_the_objective_alone_finds_and_orders_them(corrido
     assert (np.diff(functions.omega) < 0).all()
 
 
-def test_samples_of_a_log_give_the_functions_too(corridor: fp.Domain) -> None:
+def test_samples_of_a_log_give_the_functions_too(corridor: fp.World) -> None:
     rng = np.random.default_rng(0)
     here = rng.choice(10, size=4000, p=fp.stationary(corridor))
     there = np.where(here == 0, 1, np.where(here == 9, 8, here + rng.choice([-1, 1], size=4000)))
@@ -76,7 +76,7 @@ def test_samples_of_a_log_give_the_functions_too(corridor: fp.Domain) -> None:
     assert fp.cosine_similarities(values, corridor).min() > 0.95
 
 
-def test_values_are_orthonormal_and_ordered_on_the_data(learned: fp.Eigenfunctions, corridor: fp.Domain) -> None:
+def test_values_are_orthonormal_and_ordered_on_the_data(learned: fp.Eigenfunctions, corridor: fp.World) -> None:
     phi = learned.phi(corridor.positions)
     inner = phi.T @ (fp.stationary(corridor)[:, None] * phi)
     # Networks compute in single precision, and their rounding depends on how many rows they see at once.
@@ -85,13 +85,13 @@ def test_values_are_orthonormal_and_ordered_on_the_data(learned: fp.Eigenfunctio
     np.testing.assert_array_equal(phi, learned.phi(corridor))
 
 
-def test_score_is_that_of_the_exact_eigenpairs(learned: fp.Eigenfunctions, corridor: fp.Domain) -> None:
+def test_score_is_that_of_the_exact_eigenpairs(learned: fp.Eigenfunctions, corridor: fp.World) -> None:
     spectrum, total = fp.spectrum(corridor), corridor.adjacency.sum()
     exact = weighted_score(spectrum.omega, spectrum.phi * np.sqrt(total), 30)
     np.testing.assert_allclose(learned.score(corridor, t=30), exact, rtol=0.1)
 
 
-def test_the_same_seed_gives_the_same_functions(corridor: fp.Domain) -> None:
+def test_the_same_seed_gives_the_same_functions(corridor: fp.World) -> None:
     first = fp.learn_eigenfunctions(corridor, **TINY)
     torch.manual_seed(7)
     noise = torch.rand(3)
@@ -111,7 +111,7 @@ def test_the_same_seed_gives_the_same_functions(corridor: fp.Domain) -> None:
 @pytest.mark.parametrize("objective", ["allo", "ggdo"])
 @pytest.mark.parametrize("batch_size", [4, 1024])
 def test_stopped_training_ends_as_if_it_had_not_been(
-    objective: str, batch_size: int, corridor: fp.Domain, tmp_path: Path
+    objective: str, batch_size: int, corridor: fp.World, tmp_path: Path
 ) -> None:
     settings = {**TINY, "objective": objective, "batch_size": batch_size, "checkpoint": tmp_path}
     whole = fp.learn_eigenfunctions(corridor, **{**settings, "checkpoint": None})
@@ -131,7 +131,7 @@ def test_stopped_training_ends_as_if_it_had_not_been(
     assert same(whole, fp.learn_eigenfunctions(corridor, **settings))
 
 
-def test_checkpoint_of_another_training_is_refused(corridor: fp.Domain, tmp_path: Path) -> None:
+def test_checkpoint_of_another_training_is_refused(corridor: fp.World, tmp_path: Path) -> None:
     fp.learn_eigenfunctions(corridor, **TINY, checkpoint=tmp_path)
     with pytest.raises(InvalidInput, match="with other seed"):
         fp.learn_eigenfunctions(corridor, **TINY, checkpoint=tmp_path, seed=3)
@@ -143,7 +143,7 @@ def test_checkpoint_of_another_training_is_refused(corridor: fp.Domain, tmp_path
         fp.learn_eigenfunctions(corridor, **TINY, checkpoint=tmp_path)
 
 
-def test_file_holds_everything(learned: fp.Eigenfunctions, corridor: fp.Domain, tmp_path: Path) -> None:
+def test_file_holds_everything(learned: fp.Eigenfunctions, corridor: fp.World, tmp_path: Path) -> None:
     learned.save(tmp_path / "functions.safetensors")
     loaded = fp.Eigenfunctions.load(tmp_path / "functions.safetensors")
     np.testing.assert_array_equal(loaded.phi(corridor), learned.phi(corridor))
@@ -153,7 +153,7 @@ def test_file_holds_everything(learned: fp.Eigenfunctions, corridor: fp.Domain, 
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "header", "foreign", "other tensors", "checkpoint", "missing"])
-def test_damaged_file_is_refused(damage: str, learned: fp.Eigenfunctions, corridor: fp.Domain, tmp_path: Path) -> None:
+def test_damaged_file_is_refused(damage: str, learned: fp.Eigenfunctions, corridor: fp.World, tmp_path: Path) -> None:
     path = tmp_path / "functions.safetensors"
     learned.save(path)
     content = bytearray(path.read_bytes())
@@ -194,11 +194,11 @@ def test_pictures(shape: tuple[int, ...]) -> None:
     assert fp.cosine_similarities(functions.phi(pictures), world).min() > 0.95
 
 
-def test_state_numbers_of_a_log(corridor: fp.Domain) -> None:
+def test_state_numbers_of_a_log(corridor: fp.World) -> None:
     rng = np.random.default_rng(0)
     steps = corridor.adjacency.tocoo()
     taken = rng.integers(steps.nnz, size=5000)
-    log = fp.Transitions(
+    log = fp.Log(
         steps.row[taken].tolist(), steps.col[taken].tolist(), np.zeros(5000, dtype=np.int64), np.zeros(5000, dtype=bool)
     )
     functions = fp.learn_eigenfunctions(log, n_functions=3, hidden=(64,), steps=1500)
@@ -243,15 +243,15 @@ def test_score_does_not_depend_on_the_basis_of_an_eigenspace() -> None:
 
 
 def test_score_is_proportional_to_equation_1_where_degrees_are_equal() -> None:
-    # Three neighbours for every state, and yet scores that differ: the Frucht graph has no symmetry at all.
-    world = fp.Domain.from_adjacency(nx.frucht_graph())
+    # Three neighbors for every state, and yet scores that differ: the Frucht graph has no symmetry at all.
+    world = fp.World.from_graph(nx.frucht_graph())
     spectrum = fp.spectrum(world)
     score = weighted_score(spectrum.omega, spectrum.phi * np.sqrt(world.adjacency.sum()), 3)
     assert np.ptp(score) > 0.01
     np.testing.assert_allclose(score, world.n_states * np.asarray(fp.score(world, t=3)), rtol=1e-9)
 
 
-def test_cosines_see_a_wrong_order_and_a_wrong_function(corridor: fp.Domain) -> None:
+def test_cosines_see_a_wrong_order_and_a_wrong_function(corridor: fp.World) -> None:
     phi = fp.spectrum(corridor).phi[:, :3]
     np.testing.assert_allclose(fp.cosine_similarities(phi[:, [0, 2, 1]], corridor), [1, 0, 0], atol=1e-9)
     mixed = phi @ np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]])
@@ -261,10 +261,10 @@ def test_cosines_see_a_wrong_order_and_a_wrong_function(corridor: fp.Domain) -> 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 @pytest.mark.parametrize("batch_size", [4, 1024])
-def test_a_gpu_is_used_where_there_is_one(batch_size: int, corridor: fp.Domain, tmp_path: Path) -> None:
+def test_a_gpu_is_used_where_there_is_one(batch_size: int, corridor: fp.World, tmp_path: Path) -> None:
     settings = {**TINY, "steps": 1000, "batch_size": batch_size}
     functions = fp.learn_eigenfunctions(corridor, **settings, checkpoint=tmp_path)
-    assert functions.network.centre.device.type == "cuda"
+    assert functions.network.center.device.type == "cuda"
     again = fp.learn_eigenfunctions(corridor, **settings, checkpoint=tmp_path)
     np.testing.assert_allclose(functions.phi(corridor), again.phi(corridor), atol=1e-5)
     assert fp.cosine_similarities(functions, corridor)[:2].min() > 0.95
@@ -273,7 +273,7 @@ def test_a_gpu_is_used_where_there_is_one(batch_size: int, corridor: fp.Domain, 
     np.testing.assert_allclose(loaded.phi(corridor), functions.phi(corridor), atol=1e-4)
 
 
-def test_wrong_arguments(corridor: fp.Domain) -> None:
+def test_wrong_arguments(corridor: fp.World) -> None:
     with pytest.raises(UnknownName, match="objective must be one of allo, ggdo"):
         fp.learn_eigenfunctions(corridor, objective="spin")
     with pytest.raises(InvalidInput, match="number of distinct observations, 10"):
@@ -282,7 +282,7 @@ def test_wrong_arguments(corridor: fp.Domain) -> None:
         fp.learn_eigenfunctions(np.zeros((3, 2)))
     with pytest.raises(InvalidInput, match="must be finite; got 1"):
         fp.learn_eigenfunctions(np.array([[np.nan]]), np.array([[1.0]]))
-    with pytest.raises(InvalidInput, match="must be left out with a Domain"):
+    with pytest.raises(InvalidInput, match="must be left out with a World"):
         fp.learn_eigenfunctions(corridor, corridor)
     with pytest.raises(InvalidInput, match="same shape"):
         fp.learn_eigenfunctions(np.zeros((3, 2)), np.zeros((4, 2)))

@@ -24,7 +24,7 @@ ROOMS = """
 
 def rooms_options(goals: list[int], radius: float = 0.4) -> tuple[fp.ContinuousMaze, fp.GraphOptions]:
     env = fp.ContinuousMaze(ROOMS, step=0.3, noise=0.05)
-    world = fp.Domain.from_map(ROOMS)
+    world = fp.World.from_map(ROOMS)
     assert world.positions is not None
     control = fp.direction_controller(env.displacements)
     return env, fp.GraphOptions(world, world.positions[:, ::-1] + 0.5, goals, control, radius=radius)
@@ -35,7 +35,7 @@ def test_distances_are_those_of_networkx() -> None:
     places = rng.uniform(size=(30, 2))
     graph = nx.gnp_random_graph(30, 0.15, seed=1, directed=True)
     edges = nx.to_scipy_sparse_array(graph, weight=None)
-    world = fp.Domain.from_adjacency(edges, largest_component=True)
+    world = fp.World.from_graph(edges, largest_component=True)
     places = places[: world.n_states]
     weighted = nx.DiGraph()
     for begin, end in zip(*world.adjacency.nonzero(), strict=True):
@@ -98,7 +98,7 @@ def test_option_ends_at_its_goal_and_cannot_start_there() -> None:
     ],
 )
 def test_wrong_graphs_are_named(change: dict[str, Any], message: str) -> None:
-    world = fp.Domain.from_map(ROOMS)
+    world = fp.World.from_map(ROOMS)
     given = {"observations": world.positions, "goals": [0], "controller": lambda a, b: 0, "radius": 0.1, **change}
     with pytest.raises(InvalidInput, match=message):
         fp.GraphOptions(world, **given)

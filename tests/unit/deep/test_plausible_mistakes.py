@@ -28,7 +28,7 @@ def test_coordinates_far_from_zero_give_the_same_functions() -> None:
 
 
 def test_graph_options_can_be_sent_elsewhere() -> None:
-    corridor = fp.Domain.from_map(".....")
+    corridor = fp.World.from_map(".....")
     middles = np.asarray(corridor.positions)[:, ::-1] + 0.5
     control = fp.direction_controller(fp.ContinuousMaze(".....").displacements)
     options = pickle.loads(pickle.dumps(fp.GraphOptions(corridor, middles, [4], control, radius=0.3)))
@@ -44,8 +44,8 @@ def test_the_largest_float_is_no_bound() -> None:
 
     goals = np.array([[0.5, 0.5], [3.5, 0.5]], dtype=np.float32)
     env = GoalEnv(Unbounded(), goals, radius=0.5, max_length=10, wander=5, goal_of=None)
-    centre, scale = _scaling(env, seed=0)
-    assert np.isfinite(centre).all()
+    center, scale = _scaling(env, seed=0)
+    assert np.isfinite(center).all()
     assert (scale[[0, 2]] > 0.1).all()
 
 

@@ -123,7 +123,7 @@ def test_durations_and_masks_are_kept_with_their_transitions() -> None:
 
 def test_works_with_numbered_states_and_without_options() -> None:
     lake = gym.make("FrozenLake-v1", is_slippery=False)
-    options = fp.discover(fp.Domain.from_env(lake), n_options=2)
+    options = fp.discover(fp.World.from_env(lake), n_options=2)
     agent = fp.SMDPDQN("MlpPolicy", fp.OptionsWrapper(lake, options, gamma=GAMMA), gamma=GAMMA, seed=0, device="cpu")
     agent.learn(300)
     assert agent.replay_buffer.durations[:300].max() > 1

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.diffusion import lowrank
-from farpoint.diffusion.lowrank import affordable_tau, columns_of, low_rank
+from farpoint.diffusion.extension import lowrank
+from farpoint.diffusion.extension.lowrank import affordable_tau, columns_of, low_rank
 from farpoint.errors import InvalidInput, NotConnected, UnknownName
 from tests import brute
 
@@ -20,14 +20,14 @@ WORLDS = [fp.four_rooms, fp.ring, fp.maze]
 Array = NDArray[np.float64]
 
 
-def dense_walk(world: fp.Domain) -> tuple[Array, Array]:
+def dense_walk(world: fp.World) -> tuple[Array, Array]:
     """L = ½ (I + D^-½ M D^-½) and the degrees, filled."""
     weights = world.adjacency.toarray()
     degrees = weights.sum(axis=1)
     return 0.5 * (np.eye(len(weights)) + weights / np.sqrt(np.outer(degrees, degrees))), degrees
 
 
-def dense_nystrom(world: fp.Domain, sample: NDArray[np.int64], t: float, tau: int, rank: int | None = None) -> Array:
+def dense_nystrom(world: fp.World, sample: NDArray[np.int64], t: float, tau: int, rank: int | None = None) -> Array:
     """The eigenvectors of the n × n matrix K_xS K_SS⁺ K_Sx by a dense solver, put into Eq. 1."""
     walk, degrees = dense_walk(world)
     first = np.sqrt(degrees / degrees.sum())
@@ -40,22 +40,22 @@ def dense_nystrom(world: fp.Domain, sample: NDArray[np.int64], t: float, tau: in
     return np.asarray(((a @ (psi[:, keep] * np.sqrt(degrees)[:, None]).T) ** 2).sum(axis=1))
 
 
-def random_sample(world: fp.Domain, share: float, seed: int) -> NDArray[np.int64]:
+def random_sample(world: fp.World, share: float, seed: int) -> NDArray[np.int64]:
     return fp.landmarks(world, round(share * world.n_states), "random", seed=seed)
 
 
-def weighted_graph(seed: int) -> fp.Domain:
+def weighted_graph(seed: int) -> fp.World:
     graph = nx.connected_watts_strogatz_graph(60, 4, 0.2, seed=seed)
     rng = np.random.default_rng(seed)
     for u, v in graph.edges:
         graph.edges[u, v]["weight"] = rng.uniform(0.2, 3.0)
-    return fp.Domain.from_adjacency(graph)
+    return fp.World.from_graph(graph)
 
 
 @pytest.mark.parametrize("tau", [1, 3, 6])
 @pytest.mark.parametrize("t", [1, 4, 2.5])
 @pytest.mark.parametrize("world", [fp.four_rooms(), weighted_graph(3)], ids=["four_rooms", "weighted"])
-def test_nystrom_is_the_dense_formula(world: fp.Domain, t: float, tau: int) -> None:
+def test_nystrom_is_the_dense_formula(world: fp.World, t: float, tau: int) -> None:
     sample = random_sample(world, 0.25, seed=1)
     found = fp.extend(world, sample, t, tau=tau, remainder=False)
     np.testing.assert_allclose(found, dense_nystrom(world, sample, t, tau), rtol=1e-6, atol=1e-9)
@@ -114,7 +114,7 @@ def test_a_tenth_tells_more_than_the_degrees(make: type, t: int) -> None:
     assert mean > max(0.93, degrees + 0.05)
 
 
-def brute_degrees(world: fp.Domain) -> Array:
+def brute_degrees(world: fp.World) -> Array:
     return np.asarray(world.adjacency.toarray().sum(axis=1))
 
 
@@ -243,7 +243,7 @@ def test_a_world_that_forgets_at_once_has_no_far_points() -> None:
     np.testing.assert_allclose(found, 0.0, atol=1e-12)
     assert found.rank == 0
     # A complete graph mixes as fast from everywhere.
-    world = fp.Domain.from_adjacency(np.ones((12, 12)) - np.eye(12))
+    world = fp.World.from_graph(np.ones((12, 12)) - np.eye(12))
     for t in (1, 4):
         found = fp.extend(world, [0, 3, 7], t)
         np.testing.assert_allclose(found, fp.score(world, t=t), rtol=0.2)
@@ -297,11 +297,11 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="n must be at most 192"):
         fp.landmarks(world, 193)
     with pytest.raises(NotConnected):
-        fp.Domain.from_adjacency(np.zeros((3, 3)))
+        fp.World.from_graph(np.zeros((3, 3)))
 
 
-def plane(n_points: int = 3000, n_states: int = 250) -> fp.Domain:
-    return fp.Domain.from_samples(np.random.default_rng(1).uniform(size=(n_points, 2)), n_states=n_states)
+def plane(n_points: int = 3000, n_states: int = 250) -> fp.World:
+    return fp.World.from_samples(np.random.default_rng(1).uniform(size=(n_points, 2)), n_states=n_states)
 
 
 def test_extend_to_is_the_score_at_the_states() -> None:

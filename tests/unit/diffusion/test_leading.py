@@ -9,46 +9,46 @@ from scipy import linalg
 from scipy.sparse import csr_array
 
 import farpoint as fp
-from farpoint.diffusion import inverse, leading, multigrid
-from farpoint.diffusion.inverse import LaplacianInverse, NotAccurate, with_edge
-from farpoint.diffusion.leading import FiedlerVectors, is_wide, leading_components, with_every_copy
-from farpoint.diffusion.multigrid import MultigridSolver
+from farpoint.diffusion.spectra import inverse, leading, multigrid
+from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate, with_edge
+from farpoint.diffusion.spectra.leading import FiedlerVectors, is_wide, leading_components, with_every_copy
+from farpoint.diffusion.spectra.multigrid import MultigridSolver
 
 Matrix = NDArray[np.float64]
 
 
-def parts_of(world: fp.Domain) -> tuple[csr_array, Matrix]:
+def parts_of(world: fp.World) -> tuple[csr_array, Matrix]:
     return fp.normalized_laplacian(world), np.asarray(world.adjacency.sum(axis=0))
 
 
-def windy_maze(side: int, wind: float = 1 / 3) -> fp.Domain:
-    return fp.Domain.from_map(fp.random_maze(side, side).to_text(), wind=wind, largest_component=True)
+def windy_maze(side: int, wind: float = 1 / 3) -> fp.World:
+    return fp.World.from_map(fp.random_maze(side, side).to_text(), wind=wind, largest_component=True)
 
 
-def directed_graph(seed: int, n: int = 60) -> fp.Domain:
+def directed_graph(seed: int, n: int = 60) -> fp.World:
     rng = np.random.default_rng(seed)
     weights = (rng.random((n, n)) < 0.06) * rng.random((n, n))
     weights[np.arange(n), (np.arange(n) + 1) % n] = 1.0
-    return fp.Domain.from_adjacency(weights)
+    return fp.World.from_graph(weights)
 
 
-def with_a_way_in(n: int = 30) -> fp.Domain:
+def with_a_way_in(n: int = 30) -> fp.World:
     # Three states among themselves lead into a ring, and nothing leads back.
     weights = np.roll(np.eye(n), 1, axis=1) + 0.5 * np.roll(np.eye(n), -1, axis=1)
     weights[n - 3 :] = weights[:, n - 3 :] = 0.0
     weights[n - 4, 0] = 1.0
     weights[[n - 3, n - 2, n - 1, n - 1], [n - 2, n - 1, n - 3, 5]] = 1.0
-    return fp.Domain.from_adjacency(weights)
+    return fp.World.from_graph(weights)
 
 
-def spider(n_legs: int, length: int) -> fp.Domain:
+def spider(n_legs: int, length: int) -> fp.World:
     # By symmetry all but the one pattern that is alike on every leg come n_legs − 1 times.
     n = n_legs * length + 1
     weights = np.zeros((n, n))
     for leg in range(n_legs):
         states = [0, *range(1 + leg * length, 1 + (leg + 1) * length)]
         weights[states[:-1], states[1:]] = 1.0
-    return fp.Domain.from_adjacency(weights + weights.T)
+    return fp.World.from_graph(weights + weights.T)
 
 
 DIRECTED = [
@@ -66,7 +66,7 @@ DIRECTED = [
 
 @pytest.mark.parametrize("world", DIRECTED, ids=lambda world: f"{world.name}-{world.n_states}")
 @pytest.mark.parametrize("k", [1, 7])
-def test_partial_polar_spectrum_equals_the_dense_one(world: fp.Domain, k: int) -> None:
+def test_partial_polar_spectrum_equals_the_dense_one(world: fp.World, k: int) -> None:
     laplacian, degrees = parts_of(world)
     nu, psi, omega_next = leading_components(laplacian, degrees, k, symmetric=False)
     left, singular, _ = linalg.svd(laplacian.toarray())
@@ -86,7 +86,7 @@ def test_what_is_left_out_may_be_largest_at_the_other_end() -> None:
     weights[:, 0] = 0.01
     weights[0] = 30.0
     np.fill_diagonal(weights, 0.0)
-    laplacian, degrees = parts_of(fp.Domain.from_adjacency(weights))
+    laplacian, degrees = parts_of(fp.World.from_graph(weights))
     nu = linalg.svdvals(laplacian.toarray())
     assert 1 - nu[0] / 2 < -1
     assert leading_components(laplacian, degrees, 3, symmetric=False)[2] == pytest.approx(nu[0] / 2 - 1, abs=1e-10)
@@ -126,7 +126,7 @@ def test_no_copy_of_a_repeated_eigenvalue_is_missed(k: int) -> None:
 
 def test_repeated_singular_values_are_all_found() -> None:
     one_way = np.triu(spider(7, 12).adjacency.toarray()) * 3 + spider(7, 12).adjacency.toarray()
-    laplacian, degrees = parts_of(fp.Domain.from_adjacency(one_way))
+    laplacian, degrees = parts_of(fp.World.from_graph(one_way))
     singular = linalg.svdvals(laplacian.toarray())[::-1]
     nu, psi, _ = leading_components(laplacian, degrees, 5, symmetric=False)
     np.testing.assert_allclose(nu, singular[:5], atol=1e-13)
@@ -134,13 +134,13 @@ def test_repeated_singular_values_are_all_found() -> None:
 
 
 @pytest.mark.parametrize("world", [fp.random_maze(45, 45), directed_graph(3), fp.maze(wind=1 / 3)], ids=str)
-def test_fiedler_vectors_after_edges_are_those_of_the_new_world(world: fp.Domain) -> None:
+def test_fiedler_vectors_after_edges_are_those_of_the_new_world(world: fp.World) -> None:
     laplacian, degrees = parts_of(world)
     fiedler = FiedlerVectors(laplacian, degrees, symmetric=world.symmetric)
     weights = world.adjacency.toarray()
     for _ in range(5):
         ours = fiedler.vector()
-        dense = fp.normalized_laplacian(fp.Domain.from_adjacency(weights)).toarray()
+        dense = fp.normalized_laplacian(fp.World.from_graph(weights)).toarray()
         theirs = linalg.eigh(dense @ dense.T, subset_by_index=[1, 1])[1][:, 0]
         np.testing.assert_allclose(ours * np.sign(ours @ theirs), theirs, atol=1e-7)
         low, high = int(ours.argmin()), int(ours.argmax())
@@ -149,7 +149,7 @@ def test_fiedler_vectors_after_edges_are_those_of_the_new_world(world: fp.Domain
         weights[high, low] += 1.0
 
 
-def test_an_inaccurate_update_leads_to_a_new_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inaccurate_update_leads_to_a_new_factorization(monkeypatch: pytest.MonkeyPatch) -> None:
     laplacian, degrees = parts_of(fp.random_maze(30, 30))
     fiedler = FiedlerVectors(laplacian, degrees, symmetric=True)
     fiedler.vector()
@@ -169,7 +169,7 @@ def test_an_edge_added_to_the_laplacian_is_one_of_the_world() -> None:
     weights = world.adjacency.toarray()
     weights[3, 90] += 1.0
     weights[90, 3] += 1.0
-    expected = fp.Domain.from_adjacency(weights)
+    expected = fp.World.from_graph(weights)
     np.testing.assert_allclose(laplacian.toarray(), fp.normalized_laplacian(expected).toarray(), atol=1e-14)
     np.testing.assert_allclose(degrees, weights.sum(axis=0))
 
@@ -189,7 +189,7 @@ multigrid_only = pytest.mark.skipif(not multigrid.multigrid_installed(), reason=
 
 @multigrid_only
 @pytest.mark.parametrize("world", [fp.grid((12, 12, 12)), fp.random_maze(45, 45), spider(9, 70)], ids=str)
-def test_multigrid_gives_the_same_eigenvalues(world: fp.Domain) -> None:
+def test_multigrid_gives_the_same_eigenvalues(world: fp.World) -> None:
     laplacian, degrees = parts_of(world)
     nu, psi, beyond = with_every_copy(MultigridSolver(laplacian, degrees), 6)
     whole = linalg.eigvalsh(laplacian.toarray())
@@ -238,7 +238,7 @@ def test_multigrid_that_stops_early_is_replaced(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(fp.spectrum(world, 4).nu, linalg.eigvalsh(laplacian.toarray())[:4], atol=1e-13)
 
 
-def test_without_pyamg_the_factorisation_works(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyamg_the_factorization_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leading, "is_wide", lambda laplacian: True)
     monkeypatch.setattr(leading, "multigrid_installed", lambda: False)
     world = fp.grid((9, 9, 9))

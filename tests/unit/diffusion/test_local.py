@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import farpoint as fp
-from farpoint.diffusion import lattice as lattice_module
-from farpoint.diffusion import local as local_module
-from farpoint.diffusion.lattice import lattice_of
-from farpoint.diffusion.local import local_scores, local_seconds
+from farpoint.diffusion.scores import lattice as lattice_module
+from farpoint.diffusion.scores import local as local_module
+from farpoint.diffusion.scores.lattice import lattice_of
+from farpoint.diffusion.scores.local import local_scores, local_seconds
 from farpoint.errors import InvalidInput
 
 
-def without_map(world: fp.Domain) -> fp.Domain:
+def without_map(world: fp.World) -> fp.World:
     """The same graph, of which nobody knows that it is a map."""
-    return fp.Domain.from_adjacency(world.adjacency)
+    return fp.World.from_graph(world.adjacency)
 
 
-def powers(world: fp.Domain, t: int) -> NDArray[np.float64]:
+def powers(world: fp.World, t: int) -> NDArray[np.float64]:
     """‖Wᵗe_s − π‖² by dense matrix powers."""
     walk = np.linalg.matrix_power(fp.lazy_walk(world).toarray(), t)
     return np.asarray(((walk - fp.stationary(world)[:, None]) ** 2).sum(axis=0))
@@ -63,23 +63,23 @@ def test_map_and_graph_kernels_agree_across_blocks(t: int, monkeypatch: pytest.M
 
 def test_a_graph_that_is_a_map_is_found_out() -> None:
     world = fp.random_maze(20, 30)
-    same = fp.Domain.from_adjacency(world.adjacency, positions=world.positions)
+    same = fp.World.from_graph(world.adjacency, positions=world.positions)
     assert same.floor is not None
     assert world.floor is not None
     assert same.floor.sum() == world.floor.sum() == world.n_states
     weights = world.adjacency.copy()
     weights.data = np.full(weights.nnz, 2.0)
-    assert fp.Domain.from_adjacency(weights, positions=world.positions).floor is None
+    assert fp.World.from_graph(weights, positions=world.positions).floor is None
     # One door closed: two floor cells side by side without a move between them.
     cut = sparse.lil_array(world.adjacency)
     here, there = world.adjacency.tocoo().row[40], world.adjacency.tocoo().col[40]
     cut[here, there] = cut[there, here] = 0
-    closed = fp.Domain.from_adjacency(sparse.csr_array(cut), positions=world.positions)
+    closed = fp.World.from_graph(sparse.csr_array(cut), positions=world.positions)
     assert closed.floor is None
     np.testing.assert_allclose(fp.score(closed, 4, "local"), powers(closed, 4), rtol=1e-11)
     assert fp.four_rooms(wind=0.1).floor is None
     assert fp.grid((3, 3, 3)).floor is None
-    assert fp.Domain.from_adjacency(world.adjacency, positions=world.positions[::-1]).floor is None  # type: ignore[index]
+    assert fp.World.from_graph(world.adjacency, positions=world.positions[::-1]).floor is None  # type: ignore[index]
 
 
 @pytest.mark.parametrize("graph", [False, True])
@@ -116,7 +116,7 @@ def test_tiles_that_lose_too_much_are_followed_farther(monkeypatch: pytest.Monke
 def test_scattered_states_are_put_into_a_better_order(monkeypatch: pytest.MonkeyPatch) -> None:
     world = without_map(fp.random_maze(80, 80))
     shuffled = np.random.default_rng(0).permutation(world.n_states)
-    mixed = fp.Domain.from_adjacency(world.adjacency[shuffled][:, shuffled])
+    mixed = fp.World.from_graph(world.adjacency[shuffled][:, shuffled])
     expected = np.asarray(fp.score(world, 6, "local"))[shuffled]
     monkeypatch.setattr(local_module, "_WORTH_ORDERING", 100)
     monkeypatch.setattr(local_module, "_FAR", 100)

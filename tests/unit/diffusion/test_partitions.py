@@ -11,8 +11,8 @@ import pyarrow.parquet
 import pytest
 
 import farpoint as fp
-from farpoint.diffusion import partition_scores
-from farpoint.diffusion.partitions import Edges, PartitionedWorld
+from farpoint.diffusion.partitions import scores as partition_scores
+from farpoint.diffusion.partitions.edges import Edges, PartitionedWorld
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
 from farpoint.experiments.bench import cylinder
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.diffusion.local import local_scores
+from farpoint.diffusion.scores.local import local_scores
 from farpoint.errors import InvalidInput
 from farpoint.experiments.bench import cylinder
 
@@ -18,7 +18,7 @@ def test_the_estimate_is_within_its_standard_error(wind: float) -> None:
     found = fp.score(world, 30, "probes", n_probes=400, seed=1)
     assert found.standard_error is not None
     deviation = (found - exact) / found.standard_error
-    # Of a normal variable 4.55 % lie beyond 2; neighbours are alike, so the share over states is rougher than that.
+    # Of a normal variable 4.55 % lie beyond 2; neighbors are alike, so the share over states is rougher than that.
     assert (np.abs(deviation) > 2).mean() < 0.12
     assert np.abs(deviation).max() < 6
     assert abs(deviation.mean()) < 1.0

@@ -28,12 +28,12 @@ def test_goals_of_a_grid_are_its_corners(shape: tuple[int, ...], t: int) -> None
 
 def test_cylinder_has_one_goal_a_rim() -> None:
     # All states of a rim are alike, so each rim is one plateau.
-    world = fp.Domain.from_adjacency(nx.cartesian_product(nx.cycle_graph(24), nx.path_graph(8)))
+    world = fp.World.from_graph(nx.cartesian_product(nx.cycle_graph(24), nx.path_graph(8)))
     assert len(fp.find_goals(world, fp.score(world, 4))) == 2
 
 
 def test_a_world_of_equal_states_is_one_plateau() -> None:
-    world = fp.Domain.from_adjacency(nx.cycle_graph(9))
+    world = fp.World.from_graph(nx.cycle_graph(9))
     goals = fp.find_goals(world, fp.score(world, 3))
     assert goals.states.tolist() == [0]
     assert goals.prominences[0] == pytest.approx(0, abs=1e-15)
@@ -49,7 +49,7 @@ def test_auto_says_what_it_picked() -> None:
     assert fp.score(fp.random_maze(120, 120), 2.5, n_components=5).solver == "truncated"
 
 
-def test_fraction_of_t_lies_between_its_neighbours() -> None:
+def test_fraction_of_t_lies_between_its_neighbors() -> None:
     world = fp.maze()
     low, middle, high = (np.asarray(fp.score(world, t)) for t in (3, 3.5, 4))
     assert ((low > middle) & (middle > high)).all()
@@ -100,9 +100,9 @@ def test_forms_and_solvers_that_do_not_go_together() -> None:
 def test_worlds_that_have_no_score() -> None:
     with pytest.raises(InvalidInput, match="at least 2 states"):
         fp.score(fp.grid((1,)))
-    apart = fp.Domain(fp.grid((2,)).transitions, np.array([0, 2, 2]))
+    apart = fp.World(fp.grid((2,)).transitions, np.array([0, 2, 2]))
     assert fp.score(apart, form="walk").shape == (2,)
-    blown = fp.Domain.from_map(".\n.\n.", wind=1.0)
+    blown = fp.World.from_map(".\n.\n.", wind=1.0)
     with pytest.raises(InvalidInput, match=r"for Algorithm 2; got none into state 0\. Use form='walk'"):
         fp.score(blown, form="polar")
     assert fp.score(blown).form == "walk"
@@ -111,21 +111,21 @@ def test_worlds_that_have_no_score() -> None:
 def test_disconnected_constructor_is_refused_by_the_score() -> None:
     two = fp.grid((2,)).transitions.toarray()
     matrix = np.block([[two, np.zeros((2, 2))], [np.zeros((2, 2)), two]])
-    world = fp.Domain(matrix, np.array([0, 1, 2, 3, 4]))
+    world = fp.World(matrix, np.array([0, 1, 2, 3, 4]))
     with pytest.raises(NotConnected, match=r"2 components \(sizes 2, 2\)"):
         fp.score(world)
 
 
 def test_walk_form_with_a_state_that_keeps_the_walker() -> None:
     # 0 → 1 → 2, and 2 has no move: everything ends there.
-    world = fp.Domain.from_adjacency([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    world = fp.World.from_graph([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     np.testing.assert_allclose(fp.stationary(world), [0, 0, 1])
     # After one step from 0: (½, ½, 0), so f = ¼ + ¼ + 1; from 1: (0, ½, ½); from 2 it is there.
     np.testing.assert_allclose(fp.score(world, 1, form="walk"), [1.5, 0.5, 0.0], atol=1e-15)
 
 
 def test_stationary_distribution_of_two_ends_is_refused() -> None:
-    fork = fp.Domain.from_adjacency([[0, 1, 1], [0, 0, 0], [0, 0, 0]])
+    fork = fp.World.from_graph([[0, 1, 1], [0, 0, 0], [0, 0, 0]])
     with pytest.raises(NotConnected, match="one set of states that a walk ends in; got 2"):
         fp.stationary(fork)
 
@@ -149,10 +149,10 @@ def test_prominence_by_hand() -> None:
     assert np.asarray(goals.most_prominent(2)).tolist() == [0, 2]
 
 
-def two_sources() -> fp.Domain:
+def two_sources() -> fp.World:
     # Nothing leads into {0, 1} nor into {2, 3}, so N has two eigenvalues 0 and Algorithm 2 leaves out one of them.
     edges = [(0, 1), (1, 0), (1, 4), (2, 3), (3, 2), (3, 4), (4, 5), (5, 6), (6, 4), (5, 4)]
-    return fp.Domain.from_adjacency(nx.DiGraph(edges))
+    return fp.World.from_graph(nx.DiGraph(edges))
 
 
 def test_auto_takes_the_walk_where_algorithm_2_is_not_defined() -> None:
@@ -165,7 +165,7 @@ def test_auto_takes_the_walk_where_algorithm_2_is_not_defined() -> None:
 
 def test_auto_takes_the_walk_where_algorithm_2_explodes() -> None:
     edges = [(0, i) for i in range(1, 51)] + [(1, 0)] + [(i, 1) for i in range(2, 51)]
-    world = fp.Domain.from_adjacency(nx.DiGraph(edges))
+    world = fp.World.from_graph(nx.DiGraph(edges))
     scores = fp.score(world, 100)
     assert scores.form == "walk"
     assert "would explode" in scores.reason
@@ -184,7 +184,7 @@ def test_decompositions_are_checked() -> None:
 
 
 def test_auto_gives_an_approximation_where_nothing_exact_is_affordable() -> None:
-    from farpoint.diffusion.choose import choose_solver
+    from farpoint.diffusion.scores.choose import choose_solver
 
     world = fp.random_maze(130, 130)
     solver, tolerance, reason = choose_solver(world, 700.0, "auto", "walk", None, None, 256)
@@ -203,5 +203,5 @@ def test_scores_keep_their_record_when_copied() -> None:
 
 
 def test_what_is_no_world() -> None:
-    with pytest.raises(InvalidInput, match="world must be a Domain; got ndarray"):
+    with pytest.raises(InvalidInput, match="world must be a World; got ndarray"):
         fp.score(np.eye(3))  # type: ignore[arg-type]

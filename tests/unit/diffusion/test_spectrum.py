@@ -9,7 +9,7 @@ from farpoint.errors import InvalidInput
 
 
 @pytest.mark.parametrize("world", [fp.ring(), fp.four_rooms(), fp.four_rooms(wind=1 / 3)], ids=str)
-def test_whole_spectrum_rebuilds_its_matrix(world: fp.Domain) -> None:
+def test_whole_spectrum_rebuilds_its_matrix(world: fp.World) -> None:
     parts = fp.spectrum(world)
     np.testing.assert_allclose(parts.psi.T @ parts.psi, np.eye(world.n_states), atol=1e-12)
     laplacian = fp.normalized_laplacian(world).toarray()
@@ -29,7 +29,7 @@ def test_left_and_right_vectors_belong_to_the_walk() -> None:
 
 
 @pytest.mark.parametrize("world", [fp.random_maze(50, 50), fp.open_room(30, 30)], ids=str)
-def test_leading_components_equal_the_dense_ones(world: fp.Domain) -> None:
+def test_leading_components_equal_the_dense_ones(world: fp.World) -> None:
     # The open room has repeated eigenvalues, of which a single Lanczos run may miss a copy.
     few, whole = fp.spectrum(world, 12), fp.spectrum(world)
     np.testing.assert_allclose(few.omega, whole.omega[:12], atol=1e-10)
@@ -61,7 +61,7 @@ def test_signs_are_fixed_and_the_same_twice() -> None:
 
 
 def test_fraction_of_t_needs_eigenvalues_of_one_sign() -> None:
-    world = fp.Domain.from_adjacency([[0, 9, 1], [1, 0, 9], [1, 9, 0]])
+    world = fp.World.from_graph([[0, 9, 1], [1, 0, 9], [1, 9, 0]])
     assert fp.spectrum(world).omega.min() < 0
     with pytest.raises(InvalidInput, match="t must be a whole number in this world"):
         fp.score(world, 2.5)

@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.domain.continuous_kernels import move
+from farpoint.envs.continuous_kernels import move
 from farpoint.errors import InvalidInput, InvalidMap
 
 ROOMS = """
@@ -81,7 +81,7 @@ def test_a_step_slides_along_a_wall() -> None:
 
 @pytest.mark.parametrize("kwargs", [{}, {"actions": "box", "scaled": True}, {"world": "S.\n.G", "noise": 0.0}])
 def test_contract_of_gymnasium(kwargs: dict[str, Any]) -> None:
-    import farpoint.domain.continuous  # noqa: F401 - registers the environment
+    import farpoint.envs.continuous_maze  # noqa: F401 - registers the environment
 
     check_env(gym.make("farpoint/ContinuousMaze-v0", render_mode="rgb_array", **kwargs).unwrapped)
 
@@ -165,7 +165,7 @@ def test_world_with_a_map_and_picture() -> None:
         ({"goal": [99.0, 0.5]}, "goal must lie on the floor"),
         ({"actions": "wheels"}, "actions must be one of directions, box"),
         ({"start": "somewhere"}, "start must be one of random"),
-        ({"world": fp.Domain.from_adjacency([[0, 1], [1, 0]])}, "world must be a text map or a world with a map"),
+        ({"world": fp.World.from_graph([[0, 1], [1, 0]])}, "world must be a text map or a world with a map"),
     ],
 )
 def test_wrong_arguments_are_named(kwargs: dict[str, Any], message: str) -> None:

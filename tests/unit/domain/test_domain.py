@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 import farpoint as fp
-from farpoint.domain.catalogue import FOUR_ROOMS, MAZE, RING
 from farpoint.errors import InvalidInput, InvalidMap, NotConnected, UnknownName
+from farpoint.worlds.catalogue import FOUR_ROOMS, MAZE, RING
 from tests import brute
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -17,7 +17,7 @@ PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 @pytest.mark.parametrize(("name", "text"), [("four_rooms", FOUR_ROOMS), ("maze", MAZE), ("ring", RING)])
 def test_maps_equal_a_cell_by_cell_reading(name: str, text: str) -> None:
-    world = fp.world(name)
+    world = fp.named_world(name)
     weights, cells = brute.grid_weights(text)
     np.testing.assert_array_equal(world.adjacency.toarray(), weights)
     assert world.positions is not None
@@ -39,7 +39,7 @@ def test_moves_of_the_middle_cell_are_up_left_right_down() -> None:
 
 
 def test_space_is_floor_and_empty_lines_around_are_dropped() -> None:
-    assert fp.Domain.from_map("\n\n# #\n# #\n\n").n_states == 2
+    assert fp.World.from_map("\n\n# #\n# #\n\n").n_states == 2
 
 
 @pytest.mark.parametrize(
@@ -55,26 +55,26 @@ def test_space_is_floor_and_empty_lines_around_are_dropped() -> None:
 )
 def test_bad_maps(text: str, message: str) -> None:
     with pytest.raises(InvalidMap, match=message):
-        fp.Domain.from_map(text)
+        fp.World.from_map(text)
 
 
 def test_map_in_parts() -> None:
     text = "...#.\n..##."
     with pytest.raises(NotConnected, match=r"2 components \(sizes 5, 2\).*largest_component=True"):
-        fp.Domain.from_map(text)
-    assert fp.Domain.from_map(text, largest_component=True).n_states == 5
+        fp.World.from_map(text)
+    assert fp.World.from_map(text, largest_component=True).n_states == 5
 
 
 def test_a_map_is_a_text() -> None:
     with pytest.raises(InvalidMap, match="must be a text; got bytes"):
-        fp.Domain.from_map(b"...")  # type: ignore[arg-type]
+        fp.World.from_map(b"...")  # type: ignore[arg-type]
 
 
 def test_positions_and_row_groups_are_whole_numbers() -> None:
     with pytest.raises(InvalidInput, match="positions must be whole numbers"):
-        fp.Domain.from_adjacency(PATH, positions=[[0, 0.2], [0, 0.7], [0, 0.9]])
+        fp.World.from_graph(PATH, positions=[[0, 0.2], [0, 0.7], [0, 0.9]])
     with pytest.raises(InvalidInput, match="choice_ptr must be whole numbers"):
-        fp.Domain(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1.5, 2]))
+        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1.5, 2]))
     with pytest.raises(InvalidInput, match="state must be at least 0"):
         fp.ring().choices(-1)
 
@@ -90,7 +90,7 @@ def test_bad_wind(wind: object) -> None:
              sparse.dok_array, sparse.bsr_array, np.ndarray.tolist]
 )  # fmt: skip
 def test_every_format_of_a_matrix(form: object) -> None:
-    world = fp.Domain.from_adjacency(form(PATH))  # type: ignore[operator]
+    world = fp.World.from_graph(form(PATH))  # type: ignore[operator]
     np.testing.assert_array_equal(world.adjacency.toarray(), PATH)
     assert world.symmetric
 
@@ -99,16 +99,16 @@ def test_networkx_names_and_weights_are_kept() -> None:
     graph = nx.Graph()
     graph.add_edge("kitchen", "hall", weight=2.5)
     graph.add_edge("hall", "attic")
-    world = fp.Domain.from_adjacency(graph)
+    world = fp.World.from_graph(graph)
     assert world.labels == ("kitchen", "hall", "attic")
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 2.5, 0], [2.5, 0, 1], [0, 1, 0]])
 
 
 def test_networkx_directed() -> None:
-    world = fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
+    world = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
     assert not world.symmetric
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1, 0], [0, 0, 1], [1, 0, 0]])
-    np.testing.assert_array_equal(world.neighbours.toarray() > 0, ~np.eye(3, dtype=bool))
+    np.testing.assert_array_equal(world.neighbors.toarray() > 0, ~np.eye(3, dtype=bool))
     np.testing.assert_array_equal(world.incoming.toarray(), world.adjacency.toarray().T)
 
 
@@ -131,14 +131,14 @@ def test_networkx_directed() -> None:
 )
 def test_bad_graphs(matrix: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        fp.Domain.from_adjacency(matrix)
+        fp.World.from_graph(matrix)
 
 
 def test_graph_in_parts() -> None:
     graph = nx.disjoint_union(nx.path_graph(4), nx.path_graph(2))
     with pytest.raises(NotConnected, match=r"2 components \(sizes 4, 2\)"):
-        fp.Domain.from_adjacency(graph)
-    world = fp.Domain.from_adjacency(graph, largest_component=True)
+        fp.World.from_graph(graph)
+    world = fp.World.from_graph(graph, largest_component=True)
     assert world.labels == (0, 1, 2, 3)
     np.testing.assert_array_equal(world.adjacency.toarray(), nx.to_numpy_array(nx.path_graph(4)))
 
@@ -146,21 +146,21 @@ def test_graph_in_parts() -> None:
 def test_constructor_checks_what_it_is_given() -> None:
     half = sparse.csr_array([[0.5, 0.4]])
     with pytest.raises(InvalidInput, match=r"must sum to 1; got 0\.9 in row 0"):
-        fp.Domain(half, np.array([0, 1, 1]))
+        fp.World(half, np.array([0, 1, 1]))
     with pytest.raises(InvalidInput, match="choice_ptr must run from 0 to 1"):
-        fp.Domain(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1]))
+        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1]))
     with pytest.raises(InvalidInput, match="negative or NaN"):
-        fp.Domain(sparse.csr_array([[1.5, -0.5]]), np.array([0, 1, 1]))
+        fp.World(sparse.csr_array([[1.5, -0.5]]), np.array([0, 1, 1]))
     with pytest.raises(InvalidInput, match="labels must name each of 2"):
-        fp.Domain(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), labels=("a",))
+        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), labels=("a",))
     with pytest.raises(InvalidInput, match="start must be at most 1"):
-        fp.Domain(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), start=2)
+        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), start=2)
 
 
 def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> None:
     mine = np.array([0, 1, 1], dtype=np.int32)
     matrix = sparse.csr_array([[0.5, 0.5]])
-    world = fp.Domain(matrix, mine)
+    world = fp.World(matrix, mine)
     for copy in (world, pickle.loads(pickle.dumps(world))):
         with pytest.raises(ValueError, match="read-only"):
             copy.transitions.data[0] = 1.0
@@ -175,7 +175,7 @@ def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> N
 def test_stored_zeros_and_repeated_entries_are_tidied() -> None:
     untidy = sparse.csr_array(([0.5, 0.5, 0.0, 1.0, 0.5, 0.5], [1, 0, 2, 1, 2, 2], [0, 3, 4, 6]), shape=(3, 3))
     tidy = sparse.csr_array([[0.5, 0.5, 0.0], [0, 1.0, 0], [0, 0, 1.0]])
-    worlds = [fp.Domain(matrix, np.arange(4)) for matrix in (untidy, tidy)]
+    worlds = [fp.World(matrix, np.arange(4)) for matrix in (untidy, tidy)]
     assert worlds[0].fingerprint == worlds[1].fingerprint
     assert worlds[0].transitions.nnz == 4
 
@@ -183,31 +183,29 @@ def test_stored_zeros_and_repeated_entries_are_tidied() -> None:
 def test_small_integers_and_booleans_do_not_overflow() -> None:
     rows, columns = [0, 0, 1, 1], [1, 1, 0, 0]
     bytes_ = sparse.coo_array((np.array([200, 100, 200, 100], dtype=np.uint8), (rows, columns)), shape=(2, 2))
-    assert fp.Domain.from_adjacency(bytes_).adjacency.toarray()[0, 1] == 300
+    assert fp.World.from_graph(bytes_).adjacency.toarray()[0, 1] == 300
     flags = sparse.coo_array((np.ones(4, dtype=bool), (rows, columns)), shape=(2, 2))
-    assert fp.Domain.from_adjacency(flags).adjacency.toarray()[0, 1] == 2
+    assert fp.World.from_graph(flags).adjacency.toarray()[0, 1] == 2
 
 
 def test_multigraph_edges_add_up() -> None:
     graph = nx.MultiGraph([(0, 1), (0, 1), (1, 2)])
-    np.testing.assert_array_equal(
-        fp.Domain.from_adjacency(graph).adjacency.toarray(), [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
-    )
+    np.testing.assert_array_equal(fp.World.from_graph(graph).adjacency.toarray(), [[0, 2, 0], [2, 0, 1], [0, 1, 0]])
 
 
 def test_self_loops_are_dropped_unless_asked_for() -> None:
-    world = fp.Domain.from_adjacency([[2, 1], [1, 0]])
+    world = fp.World.from_graph([[2, 1], [1, 0]])
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1], [1, 0]])
     np.testing.assert_array_equal(world.to_adjacency(self_loops=True).toarray(), [[2, 1], [1, 0]])
 
 
 def test_fingerprint_sees_the_dynamics_and_nothing_else() -> None:
-    world = fp.Domain.from_map("...", name="one")
-    assert world.fingerprint == fp.Domain.from_map("S.G", name="two").fingerprint
-    others = [fp.Domain.from_map("...."), fp.Domain.from_map(".\n.\n.", wind=0.5)]
+    world = fp.World.from_map("...", name="one")
+    assert world.fingerprint == fp.World.from_map("S.G", name="two").fingerprint
+    others = [fp.World.from_map("...."), fp.World.from_map(".\n.\n.", wind=0.5)]
     assert world.fingerprint not in {other.fingerprint for other in others}
-    weighted = fp.Domain.from_adjacency(2 * PATH)
-    assert weighted.fingerprint != fp.Domain.from_adjacency(PATH).fingerprint
+    weighted = fp.World.from_graph(2 * PATH)
+    assert weighted.fingerprint != fp.World.from_graph(PATH).fingerprint
 
 
 def test_grid_in_four_dimensions_is_a_product_of_paths() -> None:
@@ -247,7 +245,7 @@ def test_bad_catalogue_arguments(call: str) -> None:
 
 def test_unknown_world_names_the_nearest() -> None:
     with pytest.raises(UnknownName, match=r"one of four_rooms, .*; got 'four_room'. Did you mean four_rooms"):
-        fp.world("four_room")
+        fp.named_world("four_room")
 
 
 def test_text_needs_rows_and_columns() -> None:

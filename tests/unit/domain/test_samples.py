@@ -12,8 +12,8 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.domain import samples
 from farpoint.errors import InvalidInput, MissingExtra, UnknownName
+from farpoint.worlds import samples
 
 Array = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def brute_nearest(states: Array, points: Array) -> NDArray[np.int64]:
 
 
 def test_corners_of_a_square_are_its_far_points() -> None:
-    world = fp.Domain.from_samples(square(5000), n_states=400, n_neighbours=10)
+    world = fp.World.from_samples(square(5000), n_states=400, n_neighbors=10)
     assert world.symmetric
     assert world.n_states == 400
     assert world.observations is not None
@@ -51,17 +51,17 @@ def test_corners_of_a_square_are_its_far_points() -> None:
         assert np.abs(found - corner).max(axis=1).min() < 0.15
 
 
-def test_temporal_neighbours_know_the_wall_and_the_kernel_does_not() -> None:
+def test_temporal_neighbors_know_the_wall_and_the_kernel_does_not() -> None:
     before, after = walled_walk()
     low = {}
-    for neighbours in ("temporal", "kernel"):
-        world = fp.Domain.from_samples(before, after, n_states=150, neighbours=neighbours)
+    for neighbors in ("temporal", "kernel"):
+        world = fp.World.from_samples(before, after, n_states=150, neighbors=neighbors)
         assert world.observations is not None
         left = world.observations[:, 0] < 0.5
         low_down = world.observations[:, 1] < 0.6
         edges = world.adjacency.tocoo()
         crossing = left[edges.row] != left[edges.col]
-        low[neighbours] = int((crossing & low_down[edges.row] & low_down[edges.col]).sum())
+        low[neighbors] = int((crossing & low_down[edges.row] & low_down[edges.col]).sum())
     assert low["kernel"] > 10
     assert low["temporal"] == 0
 
@@ -70,7 +70,7 @@ def test_temporal_weights_are_counts_of_the_log() -> None:
     # Every point its own cell, typed by hand: 0–1 twice, 1–2 once, nothing between 0 and 2.
     before = np.array([[0.0], [1.0], [1.0], [2.0]])
     after = np.array([[1.0], [0.0], [2.0], [2.0]])
-    world = fp.Domain.from_samples(before, after, neighbours="temporal", alpha=0.0)
+    world = fp.World.from_samples(before, after, neighbors="temporal", alpha=0.0)
     weights = world.adjacency.toarray()
     np.testing.assert_allclose(weights / weights[1, 2], [[0, 2, 0], [2, 0, 1], [0, 1, 0]])
 
@@ -93,7 +93,7 @@ def test_alpha_divides_by_the_density() -> None:
     q = dense.sum(axis=1)
     for alpha in (0.0, 0.5, 1.0):
         expected = dense / np.outer(q, q) ** alpha
-        found = samples.normalised(weights, alpha).toarray()
+        found = samples.normalized(weights, alpha).toarray()
         np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), rtol=1e-12, atol=0)
 
 
@@ -105,18 +105,18 @@ def test_both_is_the_sum_and_falls_back_to_the_kernel() -> None:
             for u, v in nx.from_scipy_sparse_array(world.adjacency).edges
         }
         for word in ("temporal", "kernel", "both")
-        if (world := fp.Domain.from_samples(before, after, n_states=80, neighbours=word)).observations is not None
+        if (world := fp.World.from_samples(before, after, n_states=80, neighbors=word)).observations is not None
     }
     assert edges["both"] >= edges["temporal"] | edges["kernel"]
-    alone = fp.Domain.from_samples(before, n_states=80)
-    kernel = fp.Domain.from_samples(before, n_states=80, neighbours="kernel")
+    alone = fp.World.from_samples(before, n_states=80)
+    kernel = fp.World.from_samples(before, n_states=80, neighbors="kernel")
     assert alone.fingerprint == kernel.fingerprint
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 30])
 def test_nearest_state_against_every_distance(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
-    world = fp.Domain.from_samples(rng.normal(size=(500, dimensions)), n_states=100)
+    world = fp.World.from_samples(rng.normal(size=(500, dimensions)), n_states=100)
     assert world.observations is not None
     points = rng.normal(size=(333, dimensions))
     expected = brute_nearest(np.asarray(world.observations), points)
@@ -132,7 +132,7 @@ def test_farthest_representatives_cover_better_than_kmeans_seeds() -> None:
     points = np.concatenate([0.05 * square(3000), square(300, seed=1)])
 
     def reach(word: str) -> float:
-        world = fp.Domain.from_samples(points, n_states=60, representatives=word, n_neighbours=20)
+        world = fp.World.from_samples(points, n_states=60, representatives=word, n_neighbors=20)
         states = np.asarray(world.observations)
         return float(np.linalg.norm(points - states[brute_nearest(states, points)], axis=1).max())
 
@@ -144,7 +144,7 @@ def test_representatives_are_observations_and_follow_the_seed(monkeypatch: pytes
     points = square(3000)
     rows = {tuple(row) for row in points.tolist()}
     for word in ("farthest", "kmeans++"):
-        worlds = [fp.Domain.from_samples(points, n_states=50, seed=s, representatives=word) for s in (1, 1, 2)]
+        worlds = [fp.World.from_samples(points, n_states=50, seed=s, representatives=word) for s in (1, 1, 2)]
         kept = [np.asarray(world.observations) for world in worlds]
         assert {tuple(row) for row in kept[0].tolist()} <= rows
         np.testing.assert_array_equal(kept[0], kept[1])
@@ -153,7 +153,7 @@ def test_representatives_are_observations_and_follow_the_seed(monkeypatch: pytes
 
 def test_only_the_largest_part_stays() -> None:
     points = np.concatenate([square(300), 100.0 + square(80, seed=1)])
-    world = fp.Domain.from_samples(points, n_neighbours=6)
+    world = fp.World.from_samples(points, n_neighbors=6)
     assert world.observations is not None
     assert world.n_states == 300
     assert (world.observations < 2).all()
@@ -161,7 +161,7 @@ def test_only_the_largest_part_stays() -> None:
 
 
 def test_observations_survive_pickling_and_are_read_only() -> None:
-    world = fp.Domain.from_samples(square(200), n_states=50)
+    world = fp.World.from_samples(square(200), n_states=50)
     fp.nearest_state(world, [0.5, 0.5])
     again = pickle.loads(pickle.dumps(world))
     assert world.observations is not None
@@ -173,8 +173,8 @@ def test_observations_survive_pickling_and_are_read_only() -> None:
 
 def test_logs_and_buffers_are_read() -> None:
     before, after = walled_walk(2000)
-    plain = fp.Domain.from_samples(before, after, n_states=60)
-    log = fp.Transitions(
+    plain = fp.World.from_samples(before, after, n_states=60)
+    log = fp.Log(
         [tuple(row) for row in before.tolist()],
         [tuple(row) for row in after.tolist()],
         np.zeros(2000, dtype=np.int64),
@@ -182,14 +182,14 @@ def test_logs_and_buffers_are_read() -> None:
     )
     held = SimpleNamespace(observations=before, next_observations=after)
     for source in (log, held):
-        assert fp.Domain.from_samples(source, n_states=60).fingerprint == plain.fingerprint
+        assert fp.World.from_samples(source, n_states=60).fingerprint == plain.fingerprint
 
 
 def test_explored_cart_pole_makes_a_world() -> None:
     import gymnasium as gym
 
     log = fp.explore(gym.make("CartPole-v1"), 1500, seed=0, state=lambda env, observation: tuple(observation.tolist()))
-    world = fp.Domain.from_samples(log, n_states=100)
+    world = fp.World.from_samples(log, n_states=100)
     assert world.observations is not None
     assert world.observations.shape == (world.n_states, 4)
     assert len(fp.find_goals(world, fp.score(world))) > 1
@@ -197,35 +197,35 @@ def test_explored_cart_pole_makes_a_world() -> None:
 
 def test_bad_input_is_refused() -> None:
     points = square(50)
-    with pytest.raises(UnknownName, match="neighbours must be one of temporal, kernel, both; got 'near'"):
-        fp.Domain.from_samples(points, neighbours="near")
+    with pytest.raises(UnknownName, match="neighbors must be one of temporal, kernel, both; got 'near'"):
+        fp.World.from_samples(points, neighbors="near")
     with pytest.raises(UnknownName, match="representatives must be one of farthest"):
-        fp.Domain.from_samples(points, representatives="best")
-    with pytest.raises(InvalidInput, match="next_observations must be given for neighbours='temporal'"):
-        fp.Domain.from_samples(points, neighbours="temporal")
+        fp.World.from_samples(points, representatives="best")
+    with pytest.raises(InvalidInput, match="next_observations must be given for neighbors='temporal'"):
+        fp.World.from_samples(points, neighbors="temporal")
     with pytest.raises(InvalidInput, match=r"next_observations must have the shape of observations \(50, 2\)"):
-        fp.Domain.from_samples(points, points[:-1])
+        fp.World.from_samples(points, points[:-1])
     with pytest.raises(InvalidInput, match=r"n_states must be at most the number of different points \(50\); got 51"):
-        fp.Domain.from_samples(points, n_states=51)
+        fp.World.from_samples(points, n_states=51)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
-        fp.Domain.from_samples(points, alpha=2)
+        fp.World.from_samples(points, alpha=2)
     with pytest.raises(InvalidInput, match="one row an observation"):
-        fp.Domain.from_samples(points[:, 0])
+        fp.World.from_samples(points[:, 0])
     with pytest.raises(InvalidInput, match="observations must be finite; got 1 rows"):
-        fp.Domain.from_samples(np.array([[0.0], [np.nan], [1.0]]))
+        fp.World.from_samples(np.array([[0.0], [np.nan], [1.0]]))
     with pytest.raises(InvalidInput, match="observations must be numbers; got bytes"):
-        fp.Domain.from_samples([b"a", b"b"])
+        fp.World.from_samples([b"a", b"b"])
     with pytest.raises(InvalidInput, match="all equally long"):
-        fp.Domain.from_samples([[1.0, 2.0], [1.0]])
+        fp.World.from_samples([[1.0, 2.0], [1.0]])
     with pytest.raises(InvalidInput, match="at least 2 different points; got 1"):
-        fp.Domain.from_samples(np.zeros((5, 2)))
+        fp.World.from_samples(np.zeros((5, 2)))
     with pytest.raises(InvalidInput, match="must join at least two"):
-        fp.Domain.from_samples(points, points, neighbours="temporal")
+        fp.World.from_samples(points, points, neighbors="temporal")
     with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers a state \(2\)"):
-        fp.Domain([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
+        fp.World([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.nearest_state(fp.ring(), [0.0])
-    world = fp.Domain.from_samples(points)
+    world = fp.World.from_samples(points)
     with pytest.raises(InvalidInput, match="all equally long"):
         fp.nearest_state(world, [[0.0, 1.0], [0.0]])
     with pytest.raises(InvalidInput, match="observations must be rows of numbers"):
@@ -237,4 +237,4 @@ def test_bad_input_is_refused() -> None:
 def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.neighbors", None)
     with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[samples\]'"):
-        fp.Domain.from_samples(square(50))
+        fp.World.from_samples(square(50))

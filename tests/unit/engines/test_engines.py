@@ -17,8 +17,8 @@ import pytest
 from joblib import Parallel, delayed
 
 import farpoint as fp
-from farpoint.diffusion import lattice as lattice_module
-from farpoint.diffusion import local as local_module
+from farpoint.diffusion.scores import lattice as lattice_module
+from farpoint.diffusion.scores import local as local_module
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, MissingExtra, UnknownName
 
@@ -128,7 +128,7 @@ def test_scores_and_learning_do_not_depend_on_the_engine(
     monkeypatch.setattr(lattice_module, "_CELLS_A_BLOCK", 700)
     monkeypatch.setattr(local_module, "_STATES_A_BLOCK", 500)
     maze = fp.random_maze(50, 50)
-    graph = fp.Domain.from_adjacency(maze.adjacency)
+    graph = fp.World.from_graph(maze.adjacency)
     world = fp.four_rooms()
     options = fp.discover(world)
 

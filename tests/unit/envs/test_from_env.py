@@ -28,7 +28,7 @@ def make(name: str, **kwargs: Any) -> Any:
 @pytest.mark.parametrize(("name", "kwargs"), TABLES)
 def test_a_table_is_read_as_it_is(name: str, kwargs: dict[str, Any]) -> None:
     env = make(name, **kwargs)
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     table = env.unwrapped.P
     assert world.labels is not None
     assert world.actions is not None
@@ -77,7 +77,7 @@ def test_an_enumerated_world_equals_its_map(name: str) -> None:
     env = make(name)
     env.reset(seed=3)
     moves = minigrid_graph(env)
-    world = fp.Domain.from_env(env, seed=3)
+    world = fp.World.from_env(env, seed=3)
     assert world.labels is not None
     assert world.actions is not None
     assert world.goals is not None
@@ -98,7 +98,7 @@ def test_an_enumerated_world_equals_its_map(name: str) -> None:
 
 
 def test_one_way_doors_and_keys() -> None:
-    world = fp.Domain.from_env(make("MiniGrid-DoorKey-5x5-v0"), seed=1)
+    world = fp.World.from_env(make("MiniGrid-DoorKey-5x5-v0"), seed=1)
     options = fp.discover(world, n_options=3)
     assert options.record["form"] in ("polar", "walk")
     # A walk that begins again is irreducible, so its long-run distribution is positive everywhere.
@@ -109,8 +109,8 @@ def test_one_way_doors_and_keys() -> None:
 
 def test_several_layouts_are_joined_by_restarts() -> None:
     env = make("MiniGrid-MultiRoom-N2-S4-v0")
-    one, two = (fp.Domain.from_env(env, seed=seed) for seed in (1, 2))
-    both = fp.Domain.from_env(env, seeds=[1, 2])
+    one, two = (fp.World.from_env(env, seed=seed) for seed in (1, 2))
+    both = fp.World.from_env(env, seeds=[1, 2])
     assert both.n_states == one.n_states + two.n_states
     assert len(both.component_sizes) == 2
     assert len(both.walker.component_sizes) == 1
@@ -120,7 +120,7 @@ def test_several_layouts_are_joined_by_restarts() -> None:
 
 
 def test_options_do_not_lead_into_the_end_of_an_episode() -> None:
-    world = fp.Domain.from_env(make("FrozenLake8x8-v1"))
+    world = fp.World.from_env(make("FrozenLake8x8-v1"))
     assert world.restart is not None
     for method in ("diffusion", "random", "cover", "eigen"):
         options = fp.discover(world, method, n_options=8)
@@ -182,7 +182,7 @@ class Counter(Dice):
 )
 def test_environments_that_cannot_be_read(env: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        fp.Domain.from_env(env, max_states=50)
+        fp.World.from_env(env, max_states=50)
 
 
 class Quit(Counter):
@@ -196,7 +196,7 @@ class Quit(Counter):
 
 
 def test_a_place_that_is_passed_and_ended_in_is_two_states() -> None:
-    world = fp.Domain.from_env(Quit())
+    world = fp.World.from_env(Quit())
     assert world.n_states == 10
     assert world.labels is not None
     assert ("end", 0) in world.labels
@@ -208,19 +208,19 @@ def test_a_place_that_is_passed_and_ended_in_is_two_states() -> None:
 def test_wrappers_that_change_actions_are_refused() -> None:
     turned = gym.wrappers.TransformAction(make("FrozenLake-v1"), lambda a: (a + 1) % 4, gym.spaces.Discrete(4))
     with pytest.raises(InvalidInput, match="without wrappers that change actions; got TransformAction"):
-        fp.Domain.from_env(turned)
+        fp.World.from_env(turned)
 
 
 def test_a_key_of_ones_own() -> None:
     env = make("MiniGrid-Empty-5x5-v0")
-    world = fp.Domain.from_env(env, state=lambda env, _: (*map(int, env.unwrapped.agent_pos), env.unwrapped.agent_dir))
-    assert world.n_states == fp.Domain.from_env(env).n_states
+    world = fp.World.from_env(env, state=lambda env, _: (*map(int, env.unwrapped.agent_pos), env.unwrapped.agent_dir))
+    assert world.n_states == fp.World.from_env(env).n_states
     with pytest.raises(InvalidInput, match="state must give a hashable key; got list"):
-        fp.Domain.from_env(env, state=lambda env, _: [env.unwrapped.agent_pos])  # type: ignore[arg-type,return-value]
+        fp.World.from_env(env, state=lambda env, _: [env.unwrapped.agent_pos])  # type: ignore[arg-type,return-value]
 
 
 def test_progress_is_told() -> None:
     told: list[int] = []
-    fp.Domain.from_env(make("MiniGrid-Empty-5x5-v0"), progress=told.append)
+    fp.World.from_env(make("MiniGrid-Empty-5x5-v0"), progress=told.append)
     assert told == sorted(told)
-    assert told[-1] == fp.Domain.from_env(make("MiniGrid-Empty-5x5-v0")).n_states
+    assert told[-1] == fp.World.from_env(make("MiniGrid-Empty-5x5-v0")).n_states

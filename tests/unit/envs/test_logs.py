@@ -16,7 +16,7 @@ from farpoint.errors import InvalidInput, NotConnected
 from tests.unit.envs.test_from_env import make
 
 
-def check_same_graph(log: fp.Domain, world: fp.Domain, tolerance: float = 0.0) -> None:
+def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> None:
     assert log.labels is not None
     assert world.labels is not None
     order = [log.state_of(label) for label in world.labels]
@@ -25,10 +25,10 @@ def check_same_graph(log: fp.Domain, world: fp.Domain, tolerance: float = 0.0) -
 
 def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> None:
     env = make("FrozenLake8x8-v1", is_slippery=False)
-    log = fp.Domain.from_transitions(fp.explore(env, 400_000, seed=2))
+    log = fp.World.from_log(fp.explore(env, 400_000, seed=2))
     assert log.restart is not None
     # How often the time limit strikes is measured too.
-    world = fp.Domain.from_env(env, restart=float(log.restart.min()))
+    world = fp.World.from_env(env, restart=float(log.restart.min()))
     check_same_graph(log, world)
     ours, theirs = fp.discover(log, t=4, form="symmetrized"), fp.discover(world, t=4, form="symmetrized")
     assert {log.labels[s] for s in ours.goals} == {world.labels[s] for s in theirs.goals}  # type: ignore[index]
@@ -36,8 +36,8 @@ def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> Non
 
 def test_a_long_walk_recovers_a_slippery_environment() -> None:
     env = make("FrozenLake-v1", is_slippery=True)
-    log = fp.Domain.from_transitions(fp.explore(env, 200_000, seed=1))
-    check_same_graph(log, fp.Domain.from_env(env), tolerance=0.08)
+    log = fp.World.from_log(fp.explore(env, 200_000, seed=1))
+    check_same_graph(log, fp.World.from_env(env), tolerance=0.08)
 
 
 class Moves(gym.Wrapper[Any, Any, Any, Any]):
@@ -51,9 +51,9 @@ class Moves(gym.Wrapper[Any, Any, Any, Any]):
 @pytest.mark.slow
 def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
     env = Moves(make("MiniGrid-FourRooms-v0", max_steps=100_000))
-    log = fp.Domain.from_transitions(fp.explore(env, 200_000, seed=5, layout=3))
+    log = fp.World.from_log(fp.explore(env, 200_000, seed=5, layout=3))
     assert log.restart is not None
-    world = fp.Domain.from_env(env, seed=3, restart=float(log.restart.min()))
+    world = fp.World.from_env(env, seed=3, restart=float(log.restart.min()))
     assert log.n_states == world.n_states
     check_same_graph(log, world)
     # Which of two equally far directions stands for a corner depends on the numbering; the cells do not.
@@ -75,13 +75,13 @@ def test_explore_follows_its_seed() -> None:
 
 
 def test_pairs_without_actions_are_weighted_by_how_often() -> None:
-    world = fp.Domain.from_transitions(["a", "b", "a", "b"], ["b", "a", "b", "a"])
+    world = fp.World.from_log(["a", "b", "a", "b"], ["b", "a", "b", "a"])
     assert world.labels == ("a", "b")
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 2], [2, 0]])
 
 
 def test_frequencies_of_actions_are_their_chances() -> None:
-    world = fp.Domain.from_transitions([0, 0, 0, 0, 1, 2], [1, 1, 1, 2, 0, 0], [5, 5, 5, 5, 0, 0])
+    world = fp.World.from_log([0, 0, 0, 0, 1, 2], [1, 1, 1, 2, 0, 0], [5, 5, 5, 5, 0, 0])
     expected = np.array([[0, 0.75, 0.25], [1, 0, 0], [1, 0, 0]])
     np.testing.assert_allclose(world.transitions.toarray(), expected)
     assert world.actions is not None
@@ -90,10 +90,10 @@ def test_frequencies_of_actions_are_their_chances() -> None:
 
 def test_logs_that_lead_one_way() -> None:
     states, next_states = [0, 1, 0, 2], [1, 0, 2, 3]
-    assert fp.Domain.from_transitions(states, next_states).n_states == 2
+    assert fp.World.from_log(states, next_states).n_states == 2
     with pytest.raises(NotConnected, match=r"3 parts \(sizes 2, 1, 1\).*symmetrize=True"):
-        fp.Domain.from_transitions(states, next_states, largest_component=False)
-    whole = fp.Domain.from_transitions(states, next_states, symmetrize=True)
+        fp.World.from_log(states, next_states, largest_component=False)
+    whole = fp.World.from_log(states, next_states, symmetrize=True)
     assert whole.n_states == 4
     assert whole.symmetric
 
@@ -104,12 +104,12 @@ def test_labels_of_any_kind_and_width() -> None:
         (np.array(["a", "b"], dtype=object), ["b", "a"]),
         (np.array([[0, 0], [0, 1]], dtype=np.int32), np.array([[0, 1], [0, 0]], dtype=np.int64)),
     ):
-        assert fp.Domain.from_transitions(states, after).n_states == 2
+        assert fp.World.from_log(states, after).n_states == 2
 
 
 def test_rows_of_an_array_are_states() -> None:
     cells = np.array([[0, 0], [0, 1], [1, 1]])
-    world = fp.Domain.from_transitions(cells[[0, 1, 2, 1]], cells[[1, 2, 1, 0]])
+    world = fp.World.from_log(cells[[0, 1, 2, 1]], cells[[1, 2, 1, 0]])
     assert world.n_states == 3
 
 
@@ -130,7 +130,7 @@ def test_rows_of_an_array_are_states() -> None:
 )
 def test_bad_logs(arguments: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        fp.Domain.from_transitions(*arguments)
+        fp.World.from_log(*arguments)
 
 
 def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int) -> Any:
@@ -164,8 +164,8 @@ def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int)
 
 @pytest.mark.filterwarnings("ignore")
 def test_minari_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = fp.Domain.from_transitions(lake_dataset(tmp_path, monkeypatch, 400))
-    check_same_graph(log, fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)))
+    log = fp.World.from_log(lake_dataset(tmp_path, monkeypatch, 400))
+    check_same_graph(log, fp.World.from_env(make("FrozenLake-v1", is_slippery=False)))
     assert log.restart is not None
     assert (log.restart == 1.0).sum() == 5, "four holes and the goal"
 
@@ -173,13 +173,13 @@ def test_minari_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_datasets_with_gaps() -> None:
     episode = SimpleNamespace(observations=np.arange(4), actions=np.zeros(4), terminations=np.zeros(4, dtype=bool))
     with pytest.raises(InvalidInput, match="one observation more than actions; got 4 and 4: the dataset has gaps"):
-        fp.Domain.from_transitions(SimpleNamespace(iterate_episodes=lambda: iter([episode])))
+        fp.World.from_log(SimpleNamespace(iterate_episodes=lambda: iter([episode])))
 
 
 def test_replay_buffers_of_stable_baselines() -> None:
     buffer = ReplayBuffer(10, gym.spaces.Discrete(4), gym.spaces.Discrete(2), device="cpu")
     for before, after, action in ((0, 1, 1), (1, 2, 1), (2, 1, 0), (1, 0, 0)):
         buffer.add(np.array([[before]]), np.array([[after]]), np.array([[action]]), np.zeros(1), np.zeros(1), [{}])
-    world = fp.Domain.from_transitions(buffer)
+    world = fp.World.from_log(buffer)
     assert world.n_states == 3
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])

@@ -36,7 +36,7 @@ class Corridor(gym.Env[Any, Any]):
 def test_discounted_reward_and_duration_equal_a_loop_by_hand(rewards: list[float], gamma: float, goal: int) -> None:
     env = Corridor()
     env.rewards = np.array(rewards)
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.state_of(goal)]), "random"), gamma)
     wrapped.reset(seed=0)
     observation, reward, terminated, truncated, info = wrapped.step(2)
@@ -50,7 +50,7 @@ def test_discounted_reward_and_duration_equal_a_loop_by_hand(rewards: list[float
 @pytest.mark.parametrize("name", ["FrozenLake8x8-v1", "CliffWalking-v1"])
 def test_an_option_reaches_its_goal_in_the_expected_number_of_steps(name: str) -> None:
     env = make(name, is_slippery=False) if name.startswith("Frozen") else make(name)
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     options = fp.discover(world, n_options=3)
     wrapped = fp.OptionsWrapper(env, options)
     assert world.labels is not None
@@ -69,7 +69,7 @@ def test_an_option_reaches_its_goal_in_the_expected_number_of_steps(name: str) -
 
 def test_in_a_slippery_world_the_steps_are_right_on_average() -> None:
     env = make("FrozenLake8x8-v1", is_slippery=True, max_episode_steps=100_000)
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     options = fp.discover(world, n_options=8)
     lasting = [
         (k, s) for k, o in enumerate(options) for s in np.flatnonzero(o.initiation) if 3 < o.expected_steps[s] < 200
@@ -91,12 +91,12 @@ def test_in_a_slippery_world_the_steps_are_right_on_average() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_the_wrapper_passes_the_checker_of_gymnasium() -> None:
     env = make("FrozenLake-v1", is_slippery=False)
-    check_env(fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=2)), skip_render_check=True)
+    check_env(fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2)), skip_render_check=True)
 
 
 def test_in_vectors_and_under_other_wrappers() -> None:
     def wrap(env: Any) -> Any:
-        options = fp.discover(fp.Domain.from_env(env), n_options=2)
+        options = fp.discover(fp.World.from_env(env), n_options=2)
         return gym.wrappers.RecordEpisodeStatistics(fp.OptionsWrapper(env, options))
 
     envs = gym.make_vec("FrozenLake-v1", num_envs=2, is_slippery=False, wrappers=[wrap])
@@ -109,7 +109,7 @@ def test_in_vectors_and_under_other_wrappers() -> None:
 
 def test_seeds_reproduce_whole_runs() -> None:
     env = make("MiniGrid-FourRooms-v0")
-    options = fp.discover(fp.Domain.from_env(env, seed=3), n_options=6)
+    options = fp.discover(fp.World.from_env(env, seed=3), n_options=6)
     runs = []
     for _ in range(2):
         wrapped = fp.OptionsWrapper(env, options)
@@ -128,7 +128,7 @@ def test_seeds_reproduce_whole_runs() -> None:
 
 def test_what_cannot_be_done_is_refused() -> None:
     env = make("FrozenLake-v1", is_slippery=False)
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     options = fp.discover(world, n_options=2)
     wrapped = fp.OptionsWrapper(env, options)
     wrapped.reset(seed=0)
@@ -141,7 +141,7 @@ def test_what_cannot_be_done_is_refused() -> None:
     with pytest.raises(InvalidInput, match="options must be of a world made from this environment"):
         fp.OptionsWrapper(env, fp.discover(fp.ring()))
     other = fp.OptionsWrapper(make("MiniGrid-FourRooms-v0"), fp.discover(
-        fp.Domain.from_env(make("MiniGrid-FourRooms-v0"), seed=3), n_options=2))  # fmt: skip
+        fp.World.from_env(make("MiniGrid-FourRooms-v0"), seed=3), n_options=2))  # fmt: skip
     _, info = other.reset(seed=4)
     assert info["action_mask"][7:].sum() == 0, "a layout that the options do not know"
     with pytest.raises(InvalidInput, match="The options are of another layout or seed"):
@@ -151,8 +151,8 @@ def test_what_cannot_be_done_is_refused() -> None:
 def test_options_of_another_environment() -> None:
     cliff = make("CliffWalking-v1")
     with pytest.raises(InvalidInput, match="which has other states"):
-        fp.OptionsWrapper(make("FrozenLake-v1"), fp.discover(fp.Domain.from_env(cliff)))
-    small = fp.discover(fp.Domain.from_env(make("FrozenLake-v1", is_slippery=False)), n_options=2)
+        fp.OptionsWrapper(make("FrozenLake-v1"), fp.discover(fp.World.from_env(cliff)))
+    small = fp.discover(fp.World.from_env(make("FrozenLake-v1", is_slippery=False)), n_options=2)
     large = fp.OptionsWrapper(make("FrozenLake8x8-v1", is_slippery=False), small)
     large.reset(seed=0)
     with pytest.raises(InvalidInput, match="options must be of this environment"):
@@ -161,13 +161,13 @@ def test_options_of_another_environment() -> None:
 
 def test_observation_wrappers_do_not_hide_the_state() -> None:
     env = gym.wrappers.FlattenObservation(make("FrozenLake-v1", is_slippery=False))
-    wrapped = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=2))
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
     assert wrapped.reset(seed=0)[1]["action_mask"].all()
 
 
 def test_steps_are_checked() -> None:
     env = Corridor()
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([3]), "random"))
     with pytest.raises(InvalidInput, match="must be reset before its first step"):
         wrapped.step(2)
@@ -180,7 +180,7 @@ def test_steps_are_checked() -> None:
 
 def test_a_long_option_is_cut() -> None:
     env = Corridor()
-    world = fp.Domain.from_env(env)
+    world = fp.World.from_env(env)
     wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.state_of(8)]), "random"), max_length=3)
     wrapped.reset()
     assert wrapped.step(2)[0] == 3
@@ -189,7 +189,7 @@ def test_a_long_option_is_cut() -> None:
 @pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
 def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
     env = make("FrozenLake8x8-v1", is_slippery=False)
-    wrapped = fp.OptionsWrapper(env, fp.discover(fp.Domain.from_env(env), n_options=4))
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=4))
     agent, again = (fp.train_tabular(wrapped, 6000, algorithm=algorithm, seed=2) for _ in range(2))
     assert np.mean(agent.episode_rewards[-10:]) > 0.5
     assert agent.episode_rewards == again.episode_rewards
@@ -199,12 +199,12 @@ def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
 
 def test_a_loop_of_ones_own_with_act() -> None:
     env = make("FrozenLake-v1", is_slippery=False)
-    options = fp.discover(fp.Domain.from_env(env), n_options=1)
+    options = fp.discover(fp.World.from_env(env), n_options=1)
     observation, _ = env.reset(seed=0)
     rng = np.random.default_rng(0)
     while (action := options.act(0, int(observation), seed=rng)) is not None:
         observation, _, terminated, _, _ = env.step(action)
         assert not terminated
-    assert options.domain.state_of(int(observation)) == options.goals[0]
+    assert options.world.state_of(int(observation)) == options.goals[0]
     with pytest.raises(InvalidInput, match="state must be one that FrozenLake-v1 knows; got 99"):
         options.act(0, 99)

@@ -15,13 +15,13 @@ from farpoint.measures.sparse_steps import mean_steps
 from tests.strategies import connected_weights
 
 
-def directed_graph() -> fp.Domain:
+def directed_graph() -> fp.World:
     """A weighted directed graph that is strongly connected: a cycle and some more edges."""
     rng = np.random.default_rng(1)
     weights = np.where(rng.random((80, 80)) < 0.05, rng.uniform(0.1, 3.0, (80, 80)), 0.0)
     np.fill_diagonal(weights, 0.0)
     weights[np.arange(80), (np.arange(80) + 1) % 80] = 1.0
-    return fp.Domain.from_adjacency(weights)
+    return fp.World.from_graph(weights)
 
 
 WORLDS = {
@@ -60,7 +60,7 @@ def test_options_with_ends_everywhere() -> None:
 @given(weights=connected_weights(most=12, weighted=False), seed=st.integers(0, 1000))
 @settings(max_examples=30, deadline=None)
 def test_equal_on_random_graphs(weights: np.ndarray, seed: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     for options in (None, fp.discover(world, "random", n_options=2, seed=seed)):
         dense = fp.steps_between_states(world, options).per_goal
         np.testing.assert_allclose(mean_steps(world, options, np.arange(world.n_states), 1), dense, rtol=1e-7)
@@ -74,7 +74,7 @@ def test_a_long_path_and_a_large_circle_by_hand() -> None:
     assert path.matrix is None
     np.testing.assert_allclose(path.per_goal, np.mean(s * (2 * (n - 1) - s)), rtol=1e-9)
     around = np.arange(n)
-    circle = fp.Domain.from_transitions(np.r_[around, around], np.r_[(around + 1) % n, (around - 1) % n])
+    circle = fp.World.from_log(np.r_[around, around], np.r_[(around + 1) % n, (around - 1) % n])
     steps = fp.steps_between_states(circle, n_targets=3)
     np.testing.assert_allclose(steps.per_goal, np.mean(s * (n - s)), rtol=1e-9)
 
@@ -82,7 +82,7 @@ def test_a_long_path_and_a_large_circle_by_hand() -> None:
 def test_a_windy_shaft_by_hand() -> None:
     # Down a shaft: from row i to row i + 1 takes m_i = (1 + up m_{i − 1}) / down steps, from the top 1.
     n, wind = 7000, 0.3
-    shaft = fp.Domain.from_map("\n".join("." * n), wind=wind)
+    shaft = fp.World.from_map("\n".join("." * n), wind=wind)
     one_down = np.ones(n - 1)
     for row in range(1, n - 1):
         one_down[row] = (1.0 + 0.5 * (1 - wind) * one_down[row - 1]) / (wind + 0.5 * (1 - wind))

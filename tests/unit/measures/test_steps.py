@@ -11,7 +11,7 @@ from farpoint.errors import InvalidInput, NotConnected
 from tests.strategies import connected_weights
 
 
-def joint_chain(world: fp.Domain, options: fp.OptionSet, target: int) -> np.ndarray:
+def joint_chain(world: fp.World, options: fp.OptionSet, target: int) -> np.ndarray:
     """Expected steps by the chain over (state, what is being followed), written out state by state."""
     n, k = world.n_states, len(options)
     moves = world.transitions.toarray()
@@ -44,7 +44,7 @@ def joint_chain(world: fp.Domain, options: fp.OptionSet, target: int) -> np.ndar
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "cover", "random"])
 @pytest.mark.parametrize("wind", [0.0, 0.3])
 def test_exact_steps_equal_the_joint_chain(method: str, wind: float) -> None:
-    world = fp.Domain.from_map(".....\n.#.#.\n.....\n.###.\n.....", wind=wind)
+    world = fp.World.from_map(".....\n.#.#.\n.....\n.###.\n.....", wind=wind)
     options = fp.discover(world, method, n_options=3, seed=4)
     steps = fp.steps_between_states(world, options)
     for target in (0, 7, world.n_states - 1):
@@ -54,7 +54,7 @@ def test_exact_steps_equal_the_joint_chain(method: str, wind: float) -> None:
 @given(weights=connected_weights(most=12, weighted=False), seed=st.integers(0, 1000))
 @settings(max_examples=40)
 def test_exact_steps_on_random_graphs(weights: np.ndarray, seed: int) -> None:
-    world = fp.Domain.from_adjacency(weights)
+    world = fp.World.from_graph(weights)
     options = fp.discover(world, "random", n_options=2, seed=seed)
     steps = fp.steps_between_states(world, options)
     np.testing.assert_allclose(steps.matrix[:, 0], joint_chain(world, options, 0), rtol=1e-7)
@@ -86,7 +86,7 @@ def test_bad_input() -> None:
     world = fp.maze()
     with pytest.raises(InvalidInput, match="options must belong to this world"):
         fp.steps_between_states(world, fp.discover(fp.ring()))
-    one_way = fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
+    one_way = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
     with pytest.raises(NotConnected, match="every state must be reachable from every other; got 2 parts"):
         fp.steps_between_states(one_way)
     big = fp.random_maze(60, 60)
@@ -107,7 +107,7 @@ def test_a_state_that_options_put_out_of_reach_is_infinitely_far(length: int, kn
 
 
 def test_dead_ends_and_limits() -> None:
-    dead_end = fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 0), (1, 2)]))
+    dead_end = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 0), (1, 2)]))
     with pytest.raises(InvalidInput, match="must have a choice for an agent to be simulated; got none in 2"):
         fp.visitation(dead_end, start=0)
     with pytest.raises(InvalidInput, match="every state must have a choice"):

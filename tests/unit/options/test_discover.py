@@ -13,7 +13,7 @@ from farpoint.errors import InvalidInput, UnknownName
 
 def test_asking_for_twenty_options_just_gives_them() -> None:
     for name in ("ring", "maze", "four_rooms", "random_maze"):
-        options = fp.discover(fp.world(name), n_options=16)
+        options = fp.discover(fp.named_world(name), n_options=16)
         assert len(options) == 16
         assert len(set(options.goals.tolist())) == 16
 
@@ -58,7 +58,7 @@ def test_small_requests_and_flat_scores() -> None:
     assert fp.discover(fp.four_rooms(), n_options=1).record["t"] == 1000
     # On a nearly complete graph the score has all but vanished long before: its last maxima would be rounding.
     weights = np.ones((5, 5)) + np.triu(np.arange(25).reshape(5, 5) / 80, 1)
-    world = fp.Domain.from_adjacency((weights + weights.T) * (1 - np.eye(5)))
+    world = fp.World.from_graph((weights + weights.T) * (1 - np.eye(5)))
     assert fp.discover(world, n_options=1).record["heights"][0] > 1e-200
 
 

@@ -8,22 +8,22 @@ from scipy import linalg
 from scipy.sparse import diags_array
 
 import farpoint as fp
-from farpoint.diffusion.choose import POLAR_LIMIT
-from farpoint.diffusion.spectrum import with_fixed_signs
+from farpoint.diffusion.scores.choose import POLAR_LIMIT
+from farpoint.diffusion.spectra.decomposition import with_fixed_signs
 from farpoint.options import rivals
 
 
-def windy_maze(side: int) -> fp.Domain:
-    return fp.Domain.from_map(fp.random_maze(side, side).to_text(), wind=1 / 3, largest_component=True)
+def windy_maze(side: int) -> fp.World:
+    return fp.World.from_map(fp.random_maze(side, side).to_text(), wind=1 / 3, largest_component=True)
 
 
 @pytest.mark.parametrize("world", [fp.random_maze(36, 36), windy_maze(30)], ids=str)
-def test_cover_options_equal_those_of_a_new_dense_decomposition_each_time(world: fp.Domain) -> None:
+def test_cover_options_equal_those_of_a_new_dense_decomposition_each_time(world: fp.World) -> None:
     options = fp.discover(world, "cover", n_options=7)
     assert options.starts is not None
     weights = world.adjacency.toarray()
     for pair in range(4):
-        dense = fp.normalized_laplacian(fp.Domain.from_adjacency(weights)).toarray()
+        dense = fp.normalized_laplacian(fp.World.from_graph(weights)).toarray()
         fiedler = with_fixed_signs(linalg.svd(dense)[0][:, -2:-1])[:, 0]
         low, high = int(fiedler.argmin()), int(fiedler.argmax())
         assert (options.starts[2 * pair], options.goals[2 * pair]) == (low, high)
@@ -59,7 +59,7 @@ def test_worlds_without_a_polar_factor_or_with_wide_layers_are_symmetrized(monke
     n = POLAR_LIMIT + 1
     path = diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n)).tolil()
     path[1, 0] = 0.0
-    no_way_in = fp.Domain.from_adjacency(path)
+    no_way_in = fp.World.from_graph(path)
     assert not no_way_in.symmetric
     assert rivals._affordable(no_way_in).symmetric
     windy = windy_maze(64)

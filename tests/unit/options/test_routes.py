@@ -19,7 +19,7 @@ from tests import brute
 @given(seed=st.integers(0, 10_000), directed=st.booleans())
 def test_steps_equal_networkx_shortest_paths(seed: int, directed: bool) -> None:
     graph = nx.gnp_random_graph(25, 0.12, seed=seed, directed=directed)
-    world = fp.Domain.from_adjacency(graph, largest_component=True)
+    world = fp.World.from_graph(graph, largest_component=True)
     goal = seed % world.n_states
     graph = graph.subgraph(world.labels or ())
     assert world.labels is not None
@@ -61,13 +61,13 @@ def test_a_route_that_does_not_end() -> None:
 def test_states_that_cannot_be_sure_of_the_goal_are_left_out() -> None:
     # 0: one choice, to the goal 2 or into the trap 3. 1: a safe choice (to 2) and a risky one. 3: stays.
     transitions = sparse.csr_array([[0, 0, 0.5, 0.5], [0, 0, 1, 0], [0, 0, 0.9, 0.1], [0, 1, 0, 0], [0, 0, 0, 1.0]])
-    world = fp.Domain(transitions, np.array([0, 1, 3, 4, 5]))
+    world = fp.World(transitions, np.array([0, 1, 3, 4, 5]))
     np.testing.assert_array_equal(steps_to(world, 2), [np.inf, 1, 0, np.inf])
 
 
 def test_waiting_for_luck_has_the_geometric_mean() -> None:
     # From 0 the only choice succeeds with probability ¼: 4 steps on average.
-    world = fp.Domain(sparse.csr_array([[0.75, 0.25], [0.0, 1.0]]), np.array([0, 1, 2]))
+    world = fp.World(sparse.csr_array([[0.75, 0.25], [0.0, 1.0]]), np.array([0, 1, 2]))
     np.testing.assert_allclose(steps_to(world, 1), [4.0, 0.0])
 
 
@@ -92,7 +92,7 @@ def test_ties_are_broken_uniformly() -> None:
 
 
 @pytest.mark.parametrize("world", [fp.maze(), fp.four_rooms(wind=0.3)], ids=str)
-def test_policy_of_a_state_is_its_part_of_the_whole(world: fp.Domain) -> None:
+def test_policy_of_a_state_is_its_part_of_the_whole(world: fp.World) -> None:
     option = fp.discover(world)[1]
     whole = option.choice_probabilities()
     for state in range(world.n_states):
@@ -102,7 +102,7 @@ def test_policy_of_a_state_is_its_part_of_the_whole(world: fp.Domain) -> None:
 
 
 def test_option_that_cannot_start_here() -> None:
-    world = fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
+    world = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
     option = fp.OptionSet(world, np.array([0]), "random")[0]
     assert option.initiation.tolist() == [True, False, False]
     with pytest.raises(InvalidInput, match="must be in the option's initiation set; got 2"):
@@ -116,7 +116,7 @@ def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> 
     options = fp.discover(fp.maze())
     made: list[int] = []
 
-    def counted(world: fp.Domain, goal: int) -> NDArray[np.float64]:
+    def counted(world: fp.World, goal: int) -> NDArray[np.float64]:
         made.append(goal)
         return steps_to(world, goal)
 
@@ -133,7 +133,7 @@ def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> 
 @given(seed=st.integers(0, 10_000), directed=st.booleans())
 def test_a_single_route_is_the_one_that_the_potential_gives(seed: int, directed: bool) -> None:
     graph = nx.gnp_random_graph(25, 0.12, seed=seed, directed=directed)
-    world = fp.Domain.from_adjacency(graph, largest_component=True)
+    world = fp.World.from_graph(graph, largest_component=True)
     goal, start = seed % world.n_states, seed // 7 % world.n_states
     searched, known = (fp.OptionSet(world, np.array([goal]), "random")[0] for _ in range(2))
     if np.isfinite(known.potential[start]):
@@ -151,7 +151,7 @@ def test_a_single_route_looks_at_few_states() -> None:
     known = np.isfinite(near)
     assert known.sum() < world.n_states / 3
     np.testing.assert_array_equal(near[known], steps[known])
-    assert np.isinf(steps_near_routes(fp.Domain.from_adjacency(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
+    assert np.isinf(steps_near_routes(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
 
 
 def test_an_option_can_be_sent_elsewhere() -> None:

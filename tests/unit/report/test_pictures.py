@@ -41,13 +41,13 @@ def test_heat_map_shows_the_numbers_where_the_states_are() -> None:
     assert len(axes.lines[0].get_xdata()) == 20  # type: ignore[arg-type]
 
 
-def test_wall_and_floor_have_their_colours_in_the_file(tmp_path: Path) -> None:
+def test_wall_and_floor_have_their_colors_in_the_file(tmp_path: Path) -> None:
     world = fp.open_room(3, 3)
     figure = report.draw_score(world, np.arange(9.0))
     pixels = imread(report.save_figure(figure, tmp_path / "room.png"))[:, :, :3]
-    colours = {tuple(np.round(255 * pixel).astype(int)) for pixel in pixels.reshape(-1, 3)}
-    assert (0x2B, 0x2B, 0x2B) in colours
-    assert len(colours) > 9
+    colors = {tuple(np.round(255 * pixel).astype(int)) for pixel in pixels.reshape(-1, 3)}
+    assert (0x2B, 0x2B, 0x2B) in colors
+    assert len(colors) > 9
 
 
 def test_arrows_are_one_for_each_choice_taken() -> None:

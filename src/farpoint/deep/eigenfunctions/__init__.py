@@ -1,0 +1,1 @@
+"""Eigenfunctions of a random walk as neural networks."""

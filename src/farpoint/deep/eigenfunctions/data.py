@@ -1,0 +1,170 @@
+"""What eigenfunctions are learned from: a table of distinct observations and the weighted pairs of them.
+
+A transition and its reverse count alike in everything that is learned, so they are one pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array, triu
+
+from farpoint.diffusion import stationary
+from farpoint.diffusion.walk import check_walkable, leaving_weight
+from farpoint.errors import InvalidInput
+from farpoint.worlds import Log, World
+
+# What an observation is: the number of a state, a vector, or a picture.
+NUMBERS, COORDINATES, PIXELS = "numbers", "coordinates", "pixels"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Distinct observations, pairs of them, and the share of the transitions that each pair has."""
+
+    observations: NDArray[Any]
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """The share of each observation among all ends of transitions, before and after together."""
+        size = len(self.observations)
+        begins = np.bincount(self.before, self.shares, size)
+        return np.asarray(0.5 * (begins + np.bincount(self.after, self.shares, size)))
+
+    @property
+    def digest(self) -> str:
+        """A digest of all of it."""
+        digest = hashlib.blake2b(digest_size=16)
+        for part in (self.observations, self.before, self.after, self.shares):
+            digest.update(f"{part.dtype.str}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).tobytes())
+        return digest.hexdigest()
+
+
+def kind_of(observations: NDArray[Any]) -> str:
+    """Return what the rows of an array are: numbers of states, vectors, or pictures.
+
+    >>> kind_of(np.zeros((5, 2))), kind_of(np.arange(5)), kind_of(np.zeros((5, 8, 8, 3), dtype=np.uint8))
+    ('coordinates', 'numbers', 'pixels')
+    """
+    if observations.ndim == 1:
+        return NUMBERS
+    return COORDINATES if observations.ndim == 2 else PIXELS
+
+
+def read_observations(what: str, values: Any) -> NDArray[Any]:
+    """Return observations as an array, one a row: whole numbers (states), vectors, or pictures."""
+    if isinstance(values, World):
+        return observations_of(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{what} must be an array with one observation a row; got rows of several shapes."
+        ) from error
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
+        raise InvalidInput(
+            f"{what} must be numbers; got {array.dtype}. Give each state its coordinates, its picture or its number."
+        )
+    if array.ndim not in (1, 2, 3, 4) or array.size == 0:
+        raise InvalidInput(
+            f"{what} must be states (n,), vectors (n, k) or pictures (n, height, width[, channels]); got shape "
+            f"{array.shape}."
+        )
+    if array.ndim == 1 and (not np.issubdtype(array.dtype, np.integer) or array.min() < 0):
+        raise InvalidInput(f"{what} of one dimension must be numbers of states, 0, 1, 2, …; got {array.dtype}.")
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{what} must be finite; got {int((~np.isfinite(array)).sum())} values that are not.")
+    return array
+
+
+def observations_of(world: World) -> NDArray[Any]:
+    """Return what an agent sees in each state: the world's own observations, else positions, else state numbers."""
+    own = getattr(world, "observations", None)
+    if own is not None:
+        own = read_observations("observations of the world", own)
+        if len(own) != world.n_states:
+            raise InvalidInput(f"observations must be one a state ({world.n_states}); got {len(own)}.")
+        return np.asarray(own)
+    return np.arange(world.n_states) if world.positions is None else np.asarray(world.positions)
+
+
+def reversible_weights(world: World) -> csr_array:
+    """Return J, the joint distribution of a step (s, s′) of the stationary walk, averaged with its reverse.
+
+    The walk is the one without laziness. In a symmetric world J is proportional to the adjacency, and its row sums are
+    π₀ everywhere.
+    """
+    check_walkable(world)
+    walker = world.walker
+    if walker.symmetric:
+        return csr_array(walker.adjacency / walker.adjacency.sum())
+    leaving = leaving_weight(walker)
+    flow = diags_array(stationary(world) / np.where(leaving > 0, leaving, 1.0)) @ walker.adjacency
+    return csr_array(0.5 * (flow + flow.T))
+
+
+def read_data(observations: Any, next_observations: Any = None) -> TrainingData:
+    """Return the data of a world, of a log, or of two arrays of observations."""
+    if isinstance(observations, (World, Log)) and next_observations is not None:
+        raise InvalidInput(
+            f"next_observations must be left out with a {type(observations).__name__}; got "
+            f"{type(next_observations).__name__}."
+        )
+    if isinstance(observations, World):
+        pairs = triu(reversible_weights(observations), format="coo")
+        # Each pair stands for both directions, except for a loop, of which there is one.
+        twice = np.where(pairs.row == pairs.col, 1.0, 2.0)
+        table = observations_of(observations)
+        return _distinct(table, pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data * twice)
+    if isinstance(observations, Log):
+        before, after = _numbers(observations.states), _numbers(observations.next_states)
+    else:
+        if next_observations is None:
+            raise InvalidInput("next_observations must be given with observations; got None.")
+        before = read_observations("observations", observations)
+        after = read_observations("next_observations", next_observations)
+    if before.shape != after.shape:
+        raise InvalidInput(
+            f"observations and next_observations must have the same shape; got {before.shape} and {after.shape}."
+        )
+    size = len(before)
+    table = np.concatenate([before, after])
+    return _distinct(table, np.arange(size), size + np.arange(size), np.full(size, 1.0 / size))
+
+
+def _numbers(states: Sequence[Hashable]) -> NDArray[Any]:
+    """Return the states of a log as observations, if they are numbers or tuples of numbers."""
+    if any(isinstance(state, (bytes, str)) for state in states):
+        raise InvalidInput(
+            "states of the log must be whole numbers or tuples of numbers to be learned from; got labels. Pass the "
+            "observations themselves, as two arrays."
+        )
+    return read_observations("states of the log", list(states))
+
+
+def _distinct(
+    table: NDArray[Any], before: NDArray[np.int64], after: NDArray[np.int64], shares: NDArray[np.float64]
+) -> TrainingData:
+    """Return the data with every observation and every pair once."""
+    rows = np.ascontiguousarray(table).reshape(len(table), -1)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    # In the order of first appearance, so that a world keeps the order of its states.
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    place = rank[place.ravel()]
+    size = order.size
+    ends = np.sort(np.stack([place[before], place[after]]), axis=0)
+    pairs, index = np.unique(ends[0] * size + ends[1], return_inverse=True)
+    total = np.bincount(index.ravel(), shares)
+    return TrainingData(table[first[order]], pairs // size, pairs % size, total / total.sum())

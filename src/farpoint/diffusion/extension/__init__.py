@@ -1,0 +1,1 @@
+"""Scores of every state from a sample of the states."""

@@ -1,0 +1,152 @@
+"""Diffusion distance and what is built from it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
+from farpoint.diffusion.walk import lazy_walk, stationary
+from farpoint.errors import InvalidInput, check_integer, check_time, check_word
+from farpoint.worlds import World
+
+NORMS = ("plain", "weighted")
+_COLUMNS_AT_ONCE = 256
+
+
+def _check_symmetric(world: World, what: str) -> None:
+    if not world.walker.symmetric:
+        raise InvalidInput(f"world must be symmetric for {what}; got {world!r}.")
+
+
+def walk_columns(
+    world: World, t: float, states: NDArray[np.int64], parts: Spectrum | None = None
+) -> NDArray[np.float64]:
+    """Return the distributions p_t = Wᵗe_s of the lazy walk after t steps from each of ``states``, one a column."""
+    if parts is None and float(t).is_integer():
+        columns = np.zeros((world.n_states, states.size))
+        columns[states, np.arange(states.size)] = 1.0
+        walk = lazy_walk(world)
+        for _ in range(int(t)):
+            columns = walk @ columns
+        return columns
+    _check_symmetric(world, "a fraction of t")
+    parts = parts if parts is not None else spectrum(world)
+    # p_t = Σ_i ω_iᵗ φ_i(s) φ̃_i
+    return np.asarray(parts.phi_tilde @ (parts.phi[states] * parts.powers(t)).T)
+
+
+def diffusion_distance(world: World, s: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
+    """Return the diffusion distance D_t(s, ·) from state ``s`` to every state.
+
+    ``"plain"`` is the paper's section 2.2, ‖p_t^(s) − p_t^(s′)‖. ``"weighted"`` divides each squared difference by π₀,
+    the classical form, and equals the Euclidean distance of `diffusion_map`.
+
+    Paper: the supplement writes D_t² = Σ ω^{2t} (φ̃(s) − φ̃(s′))² and the plain norm.
+    Here: that sum is exact with φ in place of φ̃ and for the weighted norm, so each norm is computed by its definition.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.diffusion_distance(fp.grid((4,)), 0, t=1).round(3)
+    array([0.   , 0.354, 0.791, 1.   ])
+    """
+    s = check_integer("s", s, 0, world.n_states - 1)
+    t = check_time(t)
+    check_word("norm", norm, NORMS)
+    parts = None if t.is_integer() else spectrum(world)
+    scale: NDArray[np.float64] | float = 1.0
+    if norm == "weighted":
+        pi = stationary(world)
+        if not pi.all():
+            raise InvalidInput(
+                f"every state must be visited in the long run for norm='weighted'; got {(pi == 0).sum()} that are not. "
+                "Use norm='plain'."
+            )
+        scale = 1.0 / np.sqrt(pi)[:, None]
+    here = walk_columns(world, t, np.array([s]), parts)
+    distances = np.empty(world.n_states)
+    for first in range(0, world.n_states, _COLUMNS_AT_ONCE):
+        block = np.arange(first, min(first + _COLUMNS_AT_ONCE, world.n_states))
+        difference = (walk_columns(world, t, block, parts) - here) * scale
+        distances[block] = np.linalg.norm(difference, axis=0)
+    return distances
+
+
+def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -> NDArray[np.float64]:
+    """Return coordinates in which Euclidean distance is the weighted diffusion distance.
+
+    Coordinate i of state s is ω_iᵗ φ_i(s) √vol for i ≥ 2, vol the sum of all degrees; with all components the distance
+    is exact, with the leading ones it is the best approximation of that dimension.
+
+    Paper: the supplement prints φ̃. Here: φ, because with φ̃ the distances do not agree.
+
+    Parameters
+    ----------
+    world : World
+        A symmetric world.
+    t : float
+    n_components : int, optional
+        How many coordinates; default all n_states − 1.
+
+    Returns
+    -------
+    array, shape (n_states, n_components)
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.diffusion_map(fp.ring(), t=4, n_components=2).shape
+    (192, 2)
+    """
+    t = check_time(t)
+    _check_symmetric(world, "a diffusion map")
+    if n_components is not None:
+        n_components = check_integer("n_components", n_components, 1, world.n_states - 1)
+    parts = spectrum(world, None if n_components is None else n_components + 1)
+    return np.asarray((parts.phi * parts.powers(t))[:, 1:] * np.sqrt(parts.degrees.sum()))
+
+
+def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> float:
+    """Return how hard a world is to cross: its number of states times its mean pairwise diffusion distance.
+
+    The mean is over all ordered pairs of states and over ``n_times`` evenly spaced t from 1 to ``longest``
+    (section 4.4).
+
+    Paper: prints 13.6 (Ring), 20.5 (Maze) and 8.6 (4Rooms).
+    Here: the constant cannot be recovered from the text; the order Maze > Ring > 4Rooms holds.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.difficulty(fp.maze()) > fp.difficulty(fp.ring()) > fp.difficulty(fp.four_rooms())
+    True
+    """
+    from scipy.spatial.distance import pdist
+
+    n_times = check_integer("n_times", n_times, 1)
+    check_time(longest)
+    _check_symmetric(world, "difficulty")
+    parts = spectrum(world)
+    n_states = world.n_states
+    everywhere = np.arange(n_states)
+    total = 0.0
+    for t in np.linspace(1.0, longest, n_times):
+        total += 2.0 * pdist(walk_columns(world, t, everywhere, parts).T).sum()
+    return float(n_states * total / (n_states**2 * n_times))
+
+
+def score_bound(world: World, t: float = 4) -> NDArray[np.float64]:
+    """Return the upper bound of Proposition 2 on f_t: ω₂^{2t} (1 / π₀(s) − 1).
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.four_rooms()
+    >>> bool((fp.score(world, t=4) <= fp.score_bound(world, t=4)).all())
+    True
+    """
+    t = check_time(t)
+    _check_symmetric(world, "the bound of Proposition 2")
+    omega_2 = spectrum(world, 2).omega[1]
+    return np.asarray(omega_2 ** (2 * t) * (1.0 / stationary(world) - 1.0))

@@ -1,0 +1,1 @@
+"""Goals: the local maxima of a score on the graph."""

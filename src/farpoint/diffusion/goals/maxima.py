@@ -1,0 +1,142 @@
+"""The far points of a world: local maxima of the score on the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from farpoint.diffusion.walk import check_walkable
+from farpoint.errors import InvalidInput, check_integer
+from farpoint.worlds import World
+
+# Scores of states that mirror each other differ by rounding only, about 1e-15 of their size; scores that differ in
+# earnest do so by far more. Any tolerance between gives the same goals on the paper's worlds.
+SAME_SCORE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Goals:
+    """Local maxima of a score, highest first.
+
+    Attributes
+    ----------
+    states : array of int
+        One state a maximum: of a plateau of equal score, the first.
+    heights : array of float
+        The score there.
+    prominences : array of float
+        How far the score must fall on the way to a higher maximum; of the highest, to the lowest score of all.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.open_room(5, 9)
+    >>> goals = fp.find_goals(world, fp.score(world, t=4))
+    >>> goals.states
+    array([ 0,  8, 36, 44])
+    >>> goals.most_prominent(1).states
+    array([0])
+    """
+
+    states: NDArray[np.int64]
+    heights: NDArray[np.float64]
+    prominences: NDArray[np.float64]
+
+    def most_prominent(self, n_goals: int) -> Goals:
+        """Return the ``n_goals`` of largest prominence, in the same order as here.
+
+        >>> import farpoint as fp
+        >>> world = fp.maze()
+        >>> len(fp.find_goals(world, fp.score(world)).most_prominent(5))
+        5
+        """
+        n_goals = check_integer("n_goals", n_goals, 1, len(self))
+        rank = _descending(self.prominences, self.states)[:n_goals]
+        return self.where(np.isin(np.arange(len(self)), rank))
+
+    def where(self, keep: NDArray[np.bool_]) -> Goals:
+        """Return the goals for which ``keep`` is true.
+
+        >>> import farpoint as fp
+        >>> world = fp.ring()
+        >>> goals = fp.find_goals(world, fp.score(world))
+        >>> len(goals.where(goals.states < 100)) < len(goals)
+        True
+        """
+        return Goals(self.states[keep], self.heights[keep], self.prominences[keep])
+
+    def __len__(self) -> int:
+        return int(self.states.size)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(int(state) for state in self.states)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.states, dtype=dtype, copy=copy)
+
+
+def find_goals(world: World, scores: ArrayLike, *, min_prominence: float = 0.0, tolerance: float = SAME_SCORE) -> Goals:
+    """Return the local maxima of a score on the world's graph, one state a plateau, highest first.
+
+    A plateau is a connected set of states whose scores are equal up to ``tolerance``; it is a maximum if no neighbor
+    of any of its states is higher. Neighbors are the states one move away in either direction.
+
+    Parameters
+    ----------
+    world : World
+    scores : array, shape (n_states,)
+    min_prominence : float
+        Leave out the maxima from which the score falls by less than this on the way to a higher one.
+    tolerance : float
+        Relative difference up to which two scores are equal.
+
+    Returns
+    -------
+    Goals
+        With ``states``, ``heights`` and ``prominences``.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.four_rooms()
+    >>> goals = fp.find_goals(world, fp.score(world, t=4))
+    >>> len(goals)
+    20
+    """
+    from farpoint.diffusion.goals.kernels import peaks, plateaus, prominences
+
+    check_walkable(world)
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    if values.shape != (world.n_states,):
+        raise InvalidInput(f"scores must have one entry a state ({world.n_states}); got shape {values.shape}.")
+    if not np.isfinite(values).all():
+        raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
+    if not 0 <= tolerance < 1:
+        raise InvalidInput(f"tolerance must be a number from 0 to 1; got {tolerance!r}.")
+    if not min_prominence >= 0:
+        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
+    graph = world.neighbors
+    plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
+    states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
+    level = values[plateau]
+    fall = prominences(graph.indptr, graph.indices, level, np.argsort(-level, kind="stable"), tolerance)
+    states = states[_descending(values[states], states, tolerance)]
+    goals = Goals(states, values[states], fall[states])
+    return goals.where(goals.prominences >= min_prominence)
+
+
+def _descending(
+    values: NDArray[np.float64], states: NDArray[np.int64], tolerance: float = SAME_SCORE
+) -> NDArray[np.int64]:
+    # Values that are equal up to rounding come in the order of their states, so that the order does not depend on the
+    # solver: give every run of equal values the same rank first.
+    order = np.argsort(-values, kind="stable")
+    ordered = values[order]
+    drops = ordered[:-1] - ordered[1:] > tolerance * np.maximum(np.abs(ordered[:-1]), np.abs(ordered[1:]))
+    rank = np.empty(values.size, dtype=np.int64)
+    rank[order] = np.concatenate([[0], np.cumsum(drops)]) if values.size else []
+    return np.lexsort((states, rank))

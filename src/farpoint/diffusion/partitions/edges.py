@@ -1,0 +1,204 @@
+"""Worlds larger than memory: the edges of a graph in a folder of Parquet files, one for each range of states.
+
+``world.json`` says how many states there are, where each partition begins, and the sums over the whole world that every
+score needs. ``edges/part-….parquet`` holds the edges that leave the partition's states (columns ``source``,
+``target``, ``weight``, sorted by source), so any tool that writes Parquet can make one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, OutputError, check_integer
+from farpoint.worlds import World
+
+FORMAT = "farpoint-partitions"
+VERSION = 1
+_ROW_GROUP = 1 << 17
+
+Edges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class PartitionedWorld:
+    """What ``world.json`` says: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²."""
+
+    folder: str
+    n_states: int
+    bounds: tuple[int, ...]
+    total: float
+    squares: float
+
+    @property
+    def n_partitions(self) -> int:
+        """Number of partitions."""
+        return len(self.bounds) - 1
+
+    def edges_of(self, states: NDArray[np.int64]) -> Edges:
+        """Return the edges that leave the given states (ascending), sorted by state."""
+        owners = np.searchsorted(np.array(self.bounds), states, side="right") - 1
+        found = []
+        for partition in np.unique(owners):
+            wanted = states[owners == partition]
+            source, target, weight = _read_edges(self.folder, int(partition), int(wanted[0]), int(wanted[-1]))
+            place = np.minimum(np.searchsorted(wanted, source), wanted.size - 1)
+            keep = wanted[place] == source
+            found.append((source[keep], target[keep], weight[keep]))
+        return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def parquet() -> Any:
+    """Return pyarrow's module for Parquet files, or say how to get it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingExtra(
+            f"partitions must have pyarrow installed; got {error}. Install it: pip install 'farpoint[dask]'."
+        ) from error
+    return pyarrow.parquet
+
+
+def part_path(folder: str | Path, kind: str, partition: int) -> Path:
+    """Return the file of one partition."""
+    return Path(folder) / kind / f"part-{partition:05d}.parquet"
+
+
+def _read_edges(folder: str, partition: int, first: int, last: int) -> Edges:
+    within = [("source", ">=", first), ("source", "<=", last)]
+    table = parquet().read_table(part_path(folder, "edges", partition), filters=within)
+    source, target = table["source"].to_numpy(), table["target"].to_numpy()
+    return source.astype(np.int64), target.astype(np.int64), table["weight"].to_numpy().astype(np.float64)
+
+
+def write_table(path: Path, columns: dict[str, NDArray[Any]]) -> None:
+    """Write columns to a Parquet file, whole or not at all."""
+    import pyarrow
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        parquet().write_table(pyarrow.table(columns), unfinished, row_group_size=_ROW_GROUP)
+        unfinished.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path} must be a file that can be written; got {error}.") from error
+
+
+def write_partitions(
+    world: World | Iterable[Edges], folder: str | Path, *, states_a_partition: int = 1_000_000
+) -> PartitionedWorld:
+    """Write a symmetric graph into a folder of Parquet files, one for each range of states; return what was written.
+
+    Parameters
+    ----------
+    world : World, or iterable of (source, target, weight) arrays
+        Of a graph that does not fit into memory, its edges piece by piece, in ascending order of source, every edge in
+        both directions; states are 0 … n − 1, each with an edge.
+    folder : path
+        A new or empty folder.
+    states_a_partition : int
+        A partition and its halo must fit into a worker's memory, several times.
+
+    Examples
+    --------
+    >>> import tempfile, farpoint as fp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = fp.write_partitions(fp.ring(), folder, states_a_partition=64)
+    >>> written.n_partitions, written.total
+    (3, 680.0)
+    """
+    parquet()
+    size = check_integer("states_a_partition", states_a_partition, 1)
+    path = Path(folder)
+    if path.exists() and any(path.iterdir()):
+        raise OutputError(f"folder must be new or empty; got {folder}, which holds something.")
+    path.mkdir(parents=True, exist_ok=True)
+    if isinstance(world, World):
+        if not world.symmetric:
+            raise InvalidInput(f"world must be symmetric to be written in partitions; got {world!r}.")
+        pieces: Iterable[Edges] = _pieces(world, size)
+    else:
+        pieces = world
+    bounds, total, squares, farthest = [0], 0.0, 0.0, -1
+    for source, target, weight in _regrouped(pieces, size):
+        degrees = np.bincount(source - bounds[-1], weights=weight)
+        if not (np.isfinite(weight).all() and (weight > 0).all() and (degrees > 0).all()):
+            state = bounds[-1] + int((~(degrees > 0)).argmax())
+            raise InvalidInput(
+                f"every state must have an edge of positive weight, and no edge another; got none from state {state}."
+            )
+        if target.min() < 0:
+            raise InvalidInput(f"targets must be states; got {target.min()}.")
+        farthest = max(farthest, int(target.max()))
+        columns = {"source": source, "target": target, "weight": weight}
+        write_table(part_path(path, "edges", len(bounds) - 1), columns)
+        bounds.append(int(source[-1]) + 1)
+        total, squares = total + float(degrees.sum()), squares + float(degrees @ degrees)
+    if len(bounds) == 1:
+        raise InvalidInput("world must have edges; got none.")
+    if farthest >= bounds[-1]:
+        raise InvalidInput(f"targets must be states, 0 … {bounds[-1] - 1}; got {farthest}. Every edge goes both ways.")
+    written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares)
+    about = {"format": FORMAT, "version": VERSION, **{k: v for k, v in asdict(written).items() if k != "folder"}}
+    (path / "world.json").write_text(json.dumps(about))
+    return written
+
+
+def _pieces(world: World, size: int) -> Iterator[Edges]:
+    matrix = world.adjacency
+    for first in range(0, world.n_states, size):
+        last = min(first + size, world.n_states)
+        entries = slice(matrix.indptr[first], matrix.indptr[last])
+        source = np.repeat(np.arange(first, last), np.diff(matrix.indptr[first : last + 1]))
+        yield source, matrix.indices[entries].astype(np.int64), matrix.data[entries]
+
+
+def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
+    """Yield the edges of ``size`` states at a time, however the pieces were cut."""
+    waiting: list[Edges] = []
+    first, newest = 0, -1
+    for piece in pieces:
+        source = np.asarray(piece[0], dtype=np.int64)
+        if source.size == 0:
+            continue
+        if source[0] < newest or (np.diff(source) < 0).any():
+            raise InvalidInput("edges must come in ascending order of source; got a source that falls.")
+        newest = int(source[-1])
+        waiting.append((source, np.asarray(piece[1], np.int64), np.asarray(piece[2], np.float64)))
+        while newest >= first + size:
+            joined = tuple(np.concatenate(part) for part in zip(*waiting, strict=True))
+            cut = int(np.searchsorted(joined[0], first + size))
+            if cut == 0:
+                raise InvalidInput(f"every state must have an edge of positive weight; got none from state {first}.")
+            yield tuple(part[:cut] for part in joined)  # type: ignore[misc]
+            waiting = [tuple(part[cut:] for part in joined)]  # type: ignore[list-item]
+            first += size
+    if waiting and newest >= first:
+        yield tuple(np.concatenate(part) for part in zip(*waiting, strict=True))  # type: ignore[misc]
+
+
+def open_partitions(folder: str | Path) -> PartitionedWorld:
+    """Return the world that a folder of partitions holds.
+
+    Examples
+    --------
+    >>> import tempfile, farpoint as fp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fp.write_partitions(fp.ring(), folder)
+    ...     open_partitions(folder).n_states
+    192
+    """
+    try:
+        about = json.loads((Path(folder) / "world.json").read_text())
+        if about["format"] != FORMAT or about["version"] != VERSION:
+            raise InvalidFile(f"{folder} must be partitions of version {VERSION}; got {about['format']}.")
+        bounds = tuple(int(bound) for bound in about["bounds"])
+        return PartitionedWorld(str(folder), int(about["n_states"]), bounds, float(about["total"]), about["squares"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidFile(f"{folder} must be a folder that write_partitions made; got {error!r}.") from error

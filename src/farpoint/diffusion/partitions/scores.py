@@ -1,0 +1,209 @@
+"""Scores and goals of a world in partitions: each is read with a halo of the states around it, and written back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from farpoint.diffusion.goals.maxima import SAME_SCORE
+from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, parquet, part_path, write_table
+from farpoint.diffusion.scores.bounds import check_tolerance
+from farpoint.diffusion.scores.local import Progress, WalkTable, scores_at
+from farpoint.engines import each
+from farpoint.errors import InvalidInput, check_integer
+
+
+def score_partitions(
+    folder: str | Path,
+    t: int = 4,
+    *,
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+    n_jobs: int = -1,
+) -> Path:
+    """Write f_t of every state of a world in partitions as Parquet files; return their folder, ``scores-t<t>``.
+
+    Each partition is a task: it reads its own edges and those of the states within t steps, so no more than that is in
+    memory at once. Partitions that are there already are not computed again. Spread it with `engine`; all workers must
+    see the folder.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, farpoint as fp
+    >>> world = fp.ring()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fp.write_partitions(world, folder, states_a_partition=64)
+    ...     scores = fp.read_scores(fp.score_partitions(folder, t=4))
+    >>> bool(np.allclose(scores, fp.score(world, t=4), rtol=1e-12))
+    True
+    """
+    world = open_partitions(folder)
+    t, tolerance = check_integer("t", t, 1), check_tolerance(tolerance)
+    name = f"scores-t{t}" if tolerance is None else f"scores-t{t}-{tolerance:g}"
+    missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
+    tasks = [(k, name, t, tolerance) for k in missing]
+    for done, _ in enumerate(each(_score_partition, world, tasks, n_jobs=n_jobs), start=1):
+        if progress is not None:
+            progress(world.n_partitions - len(missing) + done, world.n_partitions)
+    return Path(folder) / name
+
+
+def _score_partition(world: PartitionedWorld, task: tuple[int, str, int, float | None]) -> int:
+    partition, name, t, tolerance = task
+    first, last = world.bounds[partition], world.bounds[partition + 1]
+    states, _, matrix, degrees = _with_halo(world, partition, t)
+    # The stationary distribution is d / Σ d; Σ π² is over the whole world, most of which is not here.
+    pi = degrees / world.total
+    # One state more than there is, far from everything, so that no walk takes what is here for the whole world.
+    matrix.resize((states.size + 1, states.size + 1))
+    pi, leave = np.append(pi, 0.0), np.append(0.5 / degrees, 0.0)
+    table = WalkTable(matrix, np.full(pi.size, 0.5), leave, pi, world.squares / world.total**2, t, tolerance)
+    own = np.arange(np.searchsorted(states, first), np.searchsorted(states, last))
+    scores, bounds = scores_at(table, own)
+    columns = {"state": np.arange(first, last), "score": scores}
+    write_table(part_path(world.folder, name, partition), columns | ({} if bounds is None else {"bound": bounds}))
+    return partition
+
+
+def _with_halo(
+    world: PartitionedWorld, partition: int, steps: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], csr_array, NDArray[np.float64]]:
+    """Return the states within ``steps`` of a partition, their distances, the moves among them, and their degrees."""
+    front = np.arange(world.bounds[partition], world.bounds[partition + 1])
+    states, rings, edges = front, [front], [world.edges_of(front)]
+    for _ in range(steps):
+        front = np.setdiff1d(edges[-1][1], states, assume_unique=False)
+        if front.size == 0:
+            break
+        states = np.union1d(states, front)
+        rings.append(front)
+        edges.append(world.edges_of(front))
+    source, target, weight = (np.concatenate(part) for part in zip(*edges, strict=True))
+    distance = np.zeros(states.size, dtype=np.int64)
+    for number, ring in enumerate(rings):
+        distance[np.searchsorted(states, ring)] = number
+    rows = np.searchsorted(states, source)
+    degrees = np.bincount(rows, weights=weight, minlength=states.size).astype(np.float64)
+    columns = np.minimum(np.searchsorted(states, target), states.size - 1)
+    here = states[columns] == target
+    matrix = csr_array((weight[here], (rows[here], columns[here])), shape=(states.size, states.size))
+    return states.astype(np.int64), distance, matrix, degrees
+
+
+def read_scores(folder: str | Path) -> NDArray[np.float64]:
+    """Return all scores that `score_partitions` wrote, in one array, for worlds of which that fits into memory.
+
+    Examples
+    --------
+    >>> import tempfile, farpoint as fp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fp.write_partitions(fp.ring(), folder)
+    ...     fp.read_scores(fp.score_partitions(folder, t=4)).size
+    192
+    """
+    files = sorted(Path(folder).glob("part-*.parquet"))
+    if not files:
+        raise InvalidInput(f"folder must hold scores; got {folder} without. Write them with score_partitions.")
+    return np.concatenate([parquet().read_table(file, columns=["score"])["score"].to_numpy() for file in files])
+
+
+def goals_of_partitions(
+    folder: str | Path, scores: str | Path, *, tolerance: float = SAME_SCORE, n_jobs: int = -1
+) -> NDArray[np.int64]:
+    """Return the local maxima of the written scores, ascending, by the rule of `find_goals`.
+
+    Each partition is looked at with the states next to it; plateaus that cross a border are joined afterwards.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, farpoint as fp
+    >>> world = fp.ring()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fp.write_partitions(world, folder, states_a_partition=64)
+    ...     goals = fp.goals_of_partitions(folder, fp.score_partitions(folder, t=4))
+    >>> bool((goals == np.sort(fp.find_goals(world, fp.score(world, t=4)).states)).all())
+    True
+    """
+    world = open_partitions(folder)
+    name = Path(scores).name
+    missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
+    if missing:
+        raise InvalidInput(f"scores must be whole; got {scores} without partition {missing[0]}. Run score_partitions.")
+    tasks = [(k, name, tolerance) for k in range(world.n_partitions)]
+    decided: list[NDArray[np.int64]] = []
+    borders: list[Border] = []
+    for goals, border in each(_goals_of_partition, world, tasks, n_jobs=n_jobs):
+        decided.append(goals)
+        borders.append(border)
+    return np.sort(np.concatenate([*decided, _joined(borders)]))
+
+
+class Border(NamedTuple):
+    """The plateaus that go on beyond a partition: the first state of each, whether it has no higher neighbor so far,
+    and the pairs of equal states that join it to the next partition, each with its first state: (first, here, there).
+    """
+
+    firsts: NDArray[np.int64]
+    is_peak: NDArray[np.bool_]
+    links: NDArray[np.int64]
+
+
+def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
+    """Return the goals whose plateaus lie within a partition, and the plateaus that go on beyond it."""
+    from farpoint.diffusion.goals.kernels import peaks, plateaus
+
+    partition, name, tolerance = task
+    begin, end = world.bounds[partition], world.bounds[partition + 1]
+    states, _, matrix, _ = _with_halo(world, partition, 1)
+    values = _scores_of(world, name, states)
+    own = (states >= begin) & (states < end)
+    edges = matrix.tocoo()
+    # Plateaus of this partition alone: a state of the next one may join two of them, which is found out afterwards.
+    inner = own[edges.row] & own[edges.col]
+    alone = csr_array((edges.data[inner], (edges.row[inner], edges.col[inner])), shape=matrix.shape)
+    plateau = plateaus(alone.indptr, alone.indices, values, tolerance)
+    is_peak = peaks(alone.indptr, alone.indices, values, plateau)
+    crossing = own[edges.row] & ~own[edges.col]
+    here, there = edges.row[crossing], edges.col[crossing]
+    largest = np.maximum(np.abs(values[here]), np.abs(values[there]))
+    equal = np.abs(values[here] - values[there]) <= tolerance * largest
+    is_peak[plateau[here[~equal & (values[there] > values[here])]]] = False
+    here, there = here[equal], there[equal]
+    firsts = np.unique(plateau[here])
+    within = is_peak & own
+    within[firsts] = False
+    links = np.stack([states[plateau[here]], states[here], states[there]], axis=1)
+    return states[within], Border(states[firsts], is_peak[firsts], links)
+
+
+def _joined(borders: list[Border]) -> NDArray[np.int64]:
+    """Return the first states of the plateaus over several partitions that have no higher neighbor in any of them."""
+    firsts, is_peak, links = (np.concatenate(part) for part in zip(*borders, strict=True))
+    # Every link is seen from both sides, so the state at its far end is the near end of another.
+    first_of = dict(zip(links[:, 1].tolist(), links[:, 0].tolist(), strict=True))
+    far = np.array([first_of[state] for state in links[:, 2].tolist()], dtype=np.int64)
+    order = np.argsort(firsts)
+    ends = (order[np.searchsorted(firsts, side, sorter=order)] for side in (links[:, 0], far))
+    graph = csr_array((np.ones(far.size), tuple(ends)), shape=(firsts.size, firsts.size))
+    n_parts, part = connected_components(graph, directed=False)
+    whole = np.ones(n_parts, dtype=bool)
+    np.logical_and.at(whole, part, is_peak)
+    smallest = np.full(n_parts, np.iinfo(np.int64).max)
+    np.minimum.at(smallest, part, firsts)
+    return np.asarray(smallest[whole])
+
+
+def _scores_of(world: PartitionedWorld, name: str, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    owners = np.searchsorted(np.array(world.bounds), states, side="right") - 1
+    values = np.empty(states.size)
+    for partition in np.unique(owners):
+        wanted = states[owners == partition]
+        within = [("state", ">=", int(wanted[0])), ("state", "<=", int(wanted[-1]))]
+        table = parquet().read_table(part_path(world.folder, name, int(partition)), filters=within)
+        values[owners == partition] = table["score"].to_numpy()[wanted - int(wanted[0])]
+    return values

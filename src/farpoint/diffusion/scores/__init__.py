@@ -1,0 +1,1 @@
+"""The score f_t of every state, by several solvers."""

@@ -1,0 +1,151 @@
+"""The local solver on maps: the walks of neighboring cells as rows over a common diamond of offsets.
+
+The map lies flat in memory, row after row, with one column of wall between rows (a walk cannot pass it, so what lies
+beyond it in memory is never reached) and a margin of walls before and after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
+from farpoint.worlds import World
+
+# Cells that one task covers: large enough that its margins are small beside it, small enough to be lost.
+_CELLS_A_BLOCK = 1 << 16
+# The three buffers of a tile should stay in the second cache of a core.
+_BUFFER_BYTES = 768 * 1024
+_WIDEST, _NARROWEST = 128, 8
+# Σ p̂ is rounded, so a loss is only known up to this.
+_ROUNDING = 1e-13
+# When a tile has lost too much it is followed again, this much wider.
+_WIDER = 1.25
+
+
+@dataclass(frozen=True, eq=False)
+class Lattice:
+    """A map as the kernels read it; what every task of the local solver shares.
+
+    ``degrees`` is flat, ``stride`` cells a row, 0 on walls; ``total`` is Σ d, ``squares`` Σ d². ``tolerance`` is the
+    largest relative error that a score may have, None for none.
+    """
+
+    degrees: NDArray[np.uint8]
+    stride: int
+    t: int
+    tolerance: float | None
+    total: float
+    squares: float
+
+    @property
+    def reach(self) -> float:
+        """How far a walk of k steps is followed at first, in units of √k."""
+        if self.tolerance is None:
+            return float("inf")
+        # In an open room the walk's two diagonals are independent with variance k/2 each. A loss δ costs about 4 δ of
+        # the score; four edges lose; the factor 4 is for what is lost on the way.
+        return NormalDist().inv_cdf(1.0 - min(self.tolerance, 0.5) / 64.0) / 2**0.5
+
+    def radii(self, reach: float) -> NDArray[np.int64]:
+        """Return how far the walk is followed after 0, 1, … t steps."""
+        steps = np.arange(self.t + 1)
+        farthest = min(self.t, self.degrees.size // self.stride + self.stride)
+        wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
+        return np.minimum(wanted, farthest).astype(np.int64)
+
+    def outputs_a_cell(self) -> float:
+        """Return how many sums of the kernel a cell costs: Σ_k of the states within ``radii[k]``."""
+        radii = self.radii(self.reach)[1:].astype(np.float64)
+        return float((2 * radii**2 + 2 * radii + 1).sum())
+
+
+def lattice_of(world: World, t: int, tolerance: float | None = None) -> Lattice | None:
+    """Return the map of a world in which all moves are between floor cells side by side, or None elsewhere."""
+    floor = world.floor
+    if floor is None or min(floor.shape) < 2:
+        return None
+    rows, cols = floor.shape
+    padded = np.zeros((rows, cols + 1), dtype=np.uint8)
+    padded[:, :cols] = floor
+    flat = padded.ravel()
+    degrees = np.zeros_like(flat)
+    for shift in (1, cols + 1):
+        degrees[shift:] += flat[:-shift]
+        degrees[:-shift] += flat[shift:]
+    degrees *= flat
+    counts = np.bincount(degrees, minlength=5)
+    total, squares = float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
+    lattice = Lattice(degrees, cols + 1, t, tolerance, total, squares)
+    # In a world smaller than the diamond most of the diamond would be walls.
+    return lattice if floor.size >= 2 * int(lattice.radii(lattice.reach)[-1]) ** 2 else None
+
+
+def lattice_blocks(lattice: Lattice) -> list[tuple[int, int]]:
+    """Return the ranges of cells that are one task each."""
+    size = max(_CELLS_A_BLOCK, int(lattice.radii(lattice.reach)[-1]) * lattice.stride)
+    return [(first, min(first + size, lattice.degrees.size)) for first in range(0, lattice.degrees.size, size)]
+
+
+def lattice_block(lattice: Lattice, block: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the scores of the floor cells in a range, and the bounds on their errors (None where they are exact)."""
+    first, last = block
+    degrees = lattice.degrees[first:last]
+    exact = lattice.radii(np.inf)
+    scores = np.zeros(last - first)
+    bounds = np.zeros(last - first)
+    wanted = degrees > 0
+    reach = lattice.reach
+    while wanted.any():
+        radii = lattice.radii(reach)
+        everything = np.array_equal(radii, exact)
+        found, bound = _follow(lattice, first, wanted, radii, everything)
+        scores[wanted], bounds[wanted] = found[wanted], bound[wanted]
+        if everything or lattice.tolerance is None:
+            break
+        wanted &= bounds > lattice.tolerance * scores
+        reach *= _WIDER
+    floor = degrees > 0
+    return scores[floor], None if lattice.tolerance is None else bounds[floor]
+
+
+def _follow(
+    lattice: Lattice, first: int, wanted: NDArray[np.bool_], radii: NDArray[np.int64], everything: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return score and bound of the tiles that hold a wanted cell; 0 elsewhere."""
+    from farpoint.diffusion.scores.lattice_kernels import diamond_scores
+
+    farthest = int(radii.max())
+    width = _tile_width(farthest)
+    n_tiles = -(-wanted.size // width)
+    margin = farthest * (lattice.stride + 1)
+    # The block with its margin, walls where the map has ended.
+    begin, end = first - margin, first + n_tiles * width + margin
+    around = np.zeros(end - begin)
+    inside = slice(max(begin, 0), min(end, lattice.degrees.size))
+    around[inside.start - begin : inside.stop - begin] = lattice.degrees[inside]
+    half_inverse = np.divide(0.5, around, out=np.zeros_like(around), where=around > 0)
+    padded = np.zeros(n_tiles * width, dtype=bool)
+    padded[: wanted.size] = wanted
+    tiles = np.flatnonzero(padded.reshape(n_tiles, width).any(axis=1))
+    found, lost, peaks = (np.empty((tiles.size, width)) for _ in range(3))
+    diamond_scores(
+        around, half_inverse, margin + tiles * width, lattice.stride, radii, width,
+        lattice.total, lattice.squares, everything, found, lost, peaks,
+    )  # fmt: skip
+    scores, bounds = np.zeros((n_tiles, width)), np.zeros((n_tiles, width))
+    scores[tiles] = found
+    if lattice.tolerance is not None:
+        squares = lattice.squares / lattice.total**2
+        bounds[tiles] = rounding_bound(found, lattice.t, 4, 2 * farthest**2 + 2 * farthest + 1, squares)
+    if not everything:
+        bounds[tiles] += loss_bound(lost + _ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
+    return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
+
+
+def _tile_width(radius: int) -> int:
+    fits = _BUFFER_BYTES // (3 * 8 * (2 * radius**2 + 2 * radius + 1))
+    return int(np.clip(fits // _NARROWEST * _NARROWEST, _NARROWEST, _WIDEST))

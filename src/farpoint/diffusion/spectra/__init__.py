@@ -1,0 +1,1 @@
+"""Eigenvalues and eigenvectors of the lazy random walk."""

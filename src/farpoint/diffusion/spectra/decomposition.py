@@ -1,0 +1,188 @@
+"""The spectrum of a world: eigenvalues ω of the lazy walk with its left (φ) and right (φ̃) eigenvectors.
+
+All of them come from the orthonormal vectors ψ of the normalized Laplacian N, by Eq. 6 of the supplement:
+ω = 1 − ν/2, φ = D^-½ ψ, φ̃ = D^½ ψ. An unsymmetric solver would return left and right vectors that do not match
+inside repeated eigenvalues, and a wrong score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from threadpoolctl import threadpool_limits
+
+from farpoint.diffusion.spectra.leading import leading_components
+from farpoint.diffusion.walk import entering_weight, normalized_laplacian
+from farpoint.errors import InvalidInput, check_integer
+from farpoint.worlds import World
+
+# Three n × n arrays of doubles: about 2.4 GB at this size.
+DENSE_LIMIT = 10_000
+# Below this size, or for this share of the components, the whole decomposition is as fast as a part of it.
+SMALL = 500
+_ONE_THREAD = 1_000
+_MOST_OF_IT = 0.3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spectrum:
+    """Eigenvalues of the lazy walk, largest first, and the eigenvectors that belong to them.
+
+    Attributes
+    ----------
+    omega : array, shape (n_components,)
+        Eigenvalues ω of the walk, descending; the first is 1.
+    psi : array, shape (n_states, n_components)
+        Orthonormal eigenvectors of the normalized Laplacian (left singular vectors in Algorithm 2), one a column,
+        each with its largest entry positive.
+    degrees : array, shape (n_states,)
+        D: the weight that enters each state.
+    omega_next : float
+        The largest |ω| that was left out; 0 when nothing was.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> spectrum = fp.spectrum(fp.grid((3,)))
+    >>> spectrum
+    Spectrum(3 of 3 components)
+    >>> spectrum.omega.round(12) + 0.0
+    array([1. , 0.5, 0. ])
+    """
+
+    omega: NDArray[np.float64]
+    psi: NDArray[np.float64]
+    degrees: NDArray[np.float64]
+    omega_next: float
+
+    @property
+    def n_components(self) -> int:
+        """Number of components held."""
+        return int(self.omega.size)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out."""
+        return bool(self.n_components == self.psi.shape[0])
+
+    @property
+    def nu(self) -> NDArray[np.float64]:
+        """Eigenvalues of the normalized Laplacian, ν = 2 (1 − ω)."""
+        return 2.0 * (1.0 - self.omega)
+
+    @property
+    def phi(self) -> NDArray[np.float64]:
+        """Left eigenvectors of the walk, φ = D^-½ ψ."""
+        return self.psi / np.sqrt(self.degrees)[:, None]
+
+    @property
+    def phi_tilde(self) -> NDArray[np.float64]:
+        """Right eigenvectors of the walk, φ̃ = D^½ ψ."""
+        return self.psi * np.sqrt(self.degrees)[:, None]
+
+    def powers(self, t: float) -> NDArray[np.float64]:
+        """Return ωᵗ of every component.
+
+        >>> import farpoint as fp
+        >>> fp.spectrum(fp.grid((3,))).powers(2).round(12)
+        array([1.  , 0.25, 0.  ])
+        """
+        omega = self.omega
+        if not float(t).is_integer():
+            # In exact arithmetic the walk of a symmetric world has ω ≥ 0; a rounded zero may lie just below.
+            if (omega < -1e-9).any():
+                raise InvalidInput(
+                    f"t must be a whole number in this world; got {t:g}, and the polar factor has the negative "
+                    f"eigenvalue {omega.min():.3g}."
+                )
+            omega = np.maximum(omega, 0.0)
+        return np.asarray(omega**t)
+
+    def first(self, n_components: int) -> Spectrum:
+        """Return the leading components only.
+
+        >>> import farpoint as fp
+        >>> fp.spectrum(fp.grid((3,))).first(2).omega_next < 1e-12
+        True
+        """
+        n_components = check_integer("n_components", n_components, 1, self.n_components)
+        if n_components == self.n_components:
+            return self
+        left_out = float(np.abs(self.omega[n_components:]).max())
+        return Spectrum(
+            self.omega[:n_components],
+            self.psi[:, :n_components],
+            self.degrees,
+            max(left_out, self.omega_next),
+        )
+
+    def __repr__(self) -> str:
+        return f"Spectrum({self.n_components} of {self.psi.shape[0]} components)"
+
+
+def spectrum(world: World, n_components: int | None = None) -> Spectrum:
+    """Return the spectrum of the lazy walk, whole or the ``n_components`` with the largest ω.
+
+    Symmetric worlds: eigenvectors of N (Algorithm 1). Others: the polar decomposition N = R U has
+    R = U Σ Uᵀ of the singular value decomposition N = U Σ Vᵀ, so ψ̃ are left singular vectors and ν̃ singular
+    values (Algorithm 2); no matrix square root is formed.
+
+    Parameters
+    ----------
+    world : World
+    n_components : int, optional
+        How many; default all, by a dense solver. A few of a large sparse world come from Lanczos iterations on the
+        inverse (or multigrid where its factors would fill up), checked for missed copies of repeated eigenvalues.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.spectrum(fp.ring(), n_components=10)
+    Spectrum(10 of 192 components)
+    """
+    world = world.walker
+    n_states = world.n_states
+    if n_components is not None:
+        n_components = check_integer("n_components", n_components, 1, n_states)
+    laplacian = normalized_laplacian(world)
+    degrees = entering_weight(world)
+    few = n_components is not None and n_components < _MOST_OF_IT * n_states and n_states > SMALL
+    if few:
+        assert n_components is not None
+        nu, psi, omega_next = leading_components(laplacian, degrees, n_components, symmetric=world.symmetric)
+        return Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, omega_next)
+    if n_states > DENSE_LIMIT:
+        raise InvalidInput(
+            f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
+            "or pass n_components."
+        )
+    # Inside repeated eigenvalues the vectors depend on the order of additions: one thread, where that is no loss.
+    with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
+        if world.symmetric:
+            nu, psi = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
+        else:
+            left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
+            nu, psi = singular[::-1], left[:, ::-1]
+    whole = Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, 0.0)
+    return whole if n_components is None else whole.first(n_components)
+
+
+def with_fixed_signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the columns, each with the sign that makes its largest entry positive.
+
+    Of entries equally large up to rounding (a symmetric world has many) the first decides.
+
+    >>> with_fixed_signs(np.array([[-1.0, 0.5], [1.0, -2.0]]))
+    array([[ 1. , -0.5],
+           [-1. ,  2. ]])
+    """
+    signs = np.ones(vectors.shape[1])
+    # One column at a time: of a million states all of them at once would be several copies of the vectors.
+    for column, vector in enumerate(vectors.T):
+        size = np.abs(vector)
+        if vector[(size >= (1 - 1e-6) * size.max()).argmax()] < 0:
+            signs[column] = -1.0
+    return np.asarray(vectors * signs)

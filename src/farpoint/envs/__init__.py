@@ -1,0 +1,1 @@
+"""Gymnasium: options as actions, recording, and environments of our own."""

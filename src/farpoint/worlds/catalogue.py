@@ -1,0 +1,177 @@
+"""Worlds by name: the three of the paper, grids, and mazes as large as you like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.worlds.world import World
+
+FOUR_ROOMS = """\
+#############
+#.....#GGGGG#
+#.....#GGGGG#
+#......GGGGG#
+#.....#GGGGG#
+#.....#GGGGG#
+##.####GGGGG#
+#.....###.###
+#.....#.....#
+#.....#.....#
+#...........#
+#S....#.....#
+#############"""
+
+MAZE = """\
+################
+#S.............#
+#..............#
+#######..#######
+#.....#........#
+#.....#........#
+#..#####..######
+#..............#
+#..............#
+#..#..#..#######
+#..#..#..#GGG..#
+#..#..#..#GGG..#
+#..####..####..#
+#.....#........#
+#.....#........#
+################"""
+
+RING = """\
+####################
+########...#########
+#####.........######
+####...........#####
+###.............####
+##...............###
+##..........GGGGG###
+##......###.GGGGG###
+#......#####GGGGG.##
+#.S....#####GGGGG.##
+#......#####GGGGG.##
+##......###.GGGGG###
+##...............###
+##...............###
+###.............####
+####...........#####
+#####.........######
+########...#########
+####################
+####################"""
+
+
+def four_rooms(wind: float = 0.0) -> World:
+    """Return the 4Rooms world of the paper: 104 states, start bottom left, 30 goals in the top right room.
+
+    Parameters
+    ----------
+    wind : float
+        Probability of being blown down whatever was chosen, where down is a choice.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> world = fp.four_rooms()
+    >>> world.n_states, world.positions[world.start], len(world.goals)
+    (104, array([11,  1], dtype=int32), 30)
+    """
+    return World.from_map(FOUR_ROOMS, wind, name="four_rooms")
+
+
+def maze(wind: float = 0.0) -> World:
+    """Return the Maze world of the paper: 148 states, start top left, 6 goals at the end of a corridor.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.maze()
+    World('maze', 148 states, 440 choices, deterministic)
+    """
+    return World.from_map(MAZE, wind, name="maze")
+
+
+def ring(wind: float = 0.0) -> World:
+    """Return the Ring world of the paper: 192 states between two circles.
+
+    Floor where 2.4² ≤ (r − 9)² + (c − 9)² ≤ 8.2², rows and columns counted from 0.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.ring().n_states
+    192
+    """
+    return World.from_map(RING, wind, name="ring")
+
+
+def open_room(n_rows: int = 12, n_cols: int = 12, wind: float = 0.0) -> World:
+    """Return an empty rectangular room.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.open_room(12, 12).n_states
+    144
+    """
+    shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    return World._from_floor(np.ones(shape, dtype=bool), wind, name="open_room")
+
+
+def grid(shape: Sequence[int]) -> World:
+    """Return the grid of the given shape, in any number of dimensions: the product of path graphs.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.grid((3, 4, 5)).n_states
+    60
+    """
+    sizes = tuple(check_integer("each length in shape", length, 1) for length in np.atleast_1d(shape))
+    if not sizes:
+        raise InvalidInput("shape must have at least one length; got none.")
+    return World._from_floor(np.ones(sizes, dtype=bool), name="grid")
+
+
+def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, seed: int = 0, wind: float = 0.0) -> World:
+    """Return the largest connected part of a field of cells of which each is wall with probability ``wall``.
+
+    Ten million cells take seconds; the same seed gives the same maze.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.random_maze(20, 30, seed=1)
+    World('random_maze', 451 states, 1330 choices, deterministic)
+    """
+    shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    wall = check_fraction("wall", wall)
+    floor = np.random.default_rng(check_integer("seed", seed, 0)).random(shape, dtype=np.float32) >= wall
+    if not floor.any():
+        raise InvalidInput(f"wall must leave some floor; got none with wall={wall:g}. Take a smaller value.")
+    return World._from_floor(floor, wind, name="random_maze", largest_component=True)
+
+
+CATALOGUE: dict[str, Callable[[float], World]] = {
+    "four_rooms": four_rooms,
+    "maze": maze,
+    "ring": ring,
+    "open_room": lambda wind: open_room(wind=wind),
+    "random_maze": lambda wind: random_maze(40, 60, wind=wind),
+}
+
+
+def named_world(name: str, wind: float = 0.0) -> World:
+    """Return the world of the catalogue that has this name.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.worlds.named_world("ring").n_states
+    192
+    """
+    return CATALOGUE[check_word("world", name, CATALOGUE)](wind)
