@@ -2,8 +2,8 @@
 
 Every file appears under its name only when it is complete (`whole_file`). Arrays are kept in ``.npz`` files without
 pickle, with a header that names their kind and version and a digest of everything in them. A `PieceFolder` keeps the
-finished pieces of one long computation, so that it can be interrupted; a `results_folder` shows all results of a command
-or none.
+finished pieces of one long computation, so that it can be interrupted; a `results_folder` shows all results of a
+command or none.
 """
 
 from __future__ import annotations

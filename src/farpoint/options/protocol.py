@@ -1,0 +1,114 @@
+"""What every option and every set of options offers, whatever it is made of.
+
+An *observation* is what identifies where the agent is: the key of a state for options on the states of a world, the
+environment's own observation for options on a sampled graph or in a network.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol, Self, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class OptionLike(Protocol):
+    """One option, in the sense of Sutton, Precup and Singh: initiation set, policy, termination."""
+
+    def can_start(self, observation: Any) -> bool:
+        """Return whether the option can start here; never where it would end at once."""
+
+    def act(self, observation: Any) -> Any | None:
+        """Return the action to take here, or None where the option ends."""
+
+    def ended(self, observation: Any) -> bool:
+        """Return whether the option ends here."""
+
+
+Member = TypeVar("Member", bound=OptionLike, covariant=True)
+
+
+class Options(Sequence[Member]):
+    """A read-only sequence of options; `OptionsWrapper` makes actions of any such sequence.
+
+    The methods answer for all options at once, with one look-up of where the agent is. A slice is a set of the same
+    kind. A subclass defines ``__len__``, ``option`` and ``subset``, and the other methods where it can answer faster
+    than by asking each option in turn.
+
+    Examples
+    --------
+    >>> class Ahead:                                   # any object with these three methods is an option
+    ...     def can_start(self, observation): return observation < 3
+    ...     def act(self, observation): return 1 if observation < 3 else None
+    ...     def ended(self, observation): return observation >= 3
+    >>> options = OptionList([Ahead()])
+    >>> options.can_start(0), options.ended(3), options.act(0, 2)
+    (array([ True]), array([ True]), 1)
+    """
+
+    @abstractmethod
+    def option(self, number: int) -> Member:
+        """Return one option; ``number`` is from 0 to ``len(self) - 1``."""
+
+    @abstractmethod
+    def subset(self, numbers: range) -> Self:
+        """Return the options of these numbers as a set of the same kind."""
+
+    @overload
+    def __getitem__(self, index: int) -> Member: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> Member | Self:
+        numbers = range(len(self))[index]
+        return self.subset(numbers) if isinstance(numbers, range) else self.option(numbers)
+
+    def observe(self, env: Any, observation: Any) -> Any:
+        """Return what these options read where the environment gives ``observation``; default: the same."""
+        return observation
+
+    def can_start(self, observation: Any) -> NDArray[np.bool_]:
+        """Return which options can start here, one entry per option."""
+        return np.array([option.can_start(observation) for option in self], dtype=bool)
+
+    def ended(self, observation: Any) -> NDArray[np.bool_]:
+        """Return which options end here, one entry per option."""
+        return np.array([option.ended(observation) for option in self], dtype=bool)
+
+    def act(self, number: int, observation: Any, rng: np.random.Generator | None = None) -> Any | None:
+        """Return the action that an option takes here, or None where it ends.
+
+        ``rng`` draws among equally good actions; without it the first of them is taken.
+        """
+        return self[number].act(observation)
+
+    def takes(self, observation: Any, action: Any) -> NDArray[np.bool_]:
+        """Return which options could take this action here, one entry per option."""
+        return np.array([self.act(number, observation) == action for number in range(len(self))], dtype=bool)
+
+    def expects(self, observation: Any, action: Any, next_observation: Any) -> bool:
+        """Return whether the options know that the action can lead there; default: they make no such claim."""
+        return True
+
+
+class OptionList(Options[OptionLike]):
+    """A set of options of any kinds.
+
+    >>> len(OptionList([]))
+    0
+    """
+
+    def __init__(self, options: Sequence[OptionLike]) -> None:
+        self._options = tuple(options)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def option(self, number: int) -> OptionLike:
+        """Return one option."""
+        return self._options[number]
+
+    def subset(self, numbers: range) -> OptionList:
+        """Return some of the options."""
+        return OptionList([self._options[number] for number in numbers])
