@@ -1,117 +1,92 @@
-"""Compiled intra-option Q-learning in worlds with episodes: starts, ends, a time limit, one reward at the goal."""
+"""Compiled intra-option Q-learning in worlds with episodes: starts, ends, a time limit, reward 1 at the targets."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.agents.smdp_kernels import best_decision, learn_inside_options
-from farpoint.simulation.kernels import (
-    PRIMITIVE,
-    Stream,
-    move,
-    option_choice,
-    random_choice,
-    random_decision,
-    uniform,
-)
-from farpoint.simulation.tables import OptionTable, WorldTable
+from farpoint.agents.option_value_kernels import best_decision, greedy_step, learn_inside_options, next_choice
+from farpoint.options.option_table import OptionTable
+from farpoint.simulation.kernels import PRIMITIVE, Stream, move, uniform
+from farpoint.simulation.tables import WorldTable
 
 Values = NDArray[np.float64]
 
 
+class EpisodicTask(NamedTuple):
+    """A task with episodes, and how it is learned and evaluated."""
+
+    is_target: NDArray[np.bool_]
+    start_cdf: Values
+    max_steps: int
+    alpha: float
+    gamma: float
+    epsilon: float
+    option_probability: float
+    checkpoints: NDArray[np.int64]
+    good_enough: float
+    n_evaluations: int
+
+
 @numba.njit(cache=True, nogil=True, inline="always")
-def draw_start(start_cdf: Values, stream: Stream) -> int:
-    """Return a state in which an episode begins."""
-    return int(np.searchsorted(start_cdf, uniform(stream), side="right"))
+def draw_start(task: EpisodicTask, stream: Stream) -> int:
+    """Return the first state of an episode."""
+    return int(np.searchsorted(task.start_cdf, uniform(stream), side="right"))
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def terminal(world: WorldTable, state: int) -> bool:
+    """Return whether a state has no choices: the episode ends there."""
+    return bool(world.choice_ptr[state + 1] == world.choice_ptr[state])
 
 
 @numba.njit(cache=True, nogil=True)
 def greedy_return(
-    world: WorldTable,
-    options: OptionTable,
-    q: Values,
-    q_options: Values,
-    is_goal: NDArray[np.bool_],
-    start_cdf: Values,
-    limit: int,
-    gamma: float,
-    episodes: int,
-    stream: Stream,
+    world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: EpisodicTask, stream: Stream
 ) -> float:
-    """Return the mean discounted reward of the greedy decisions, options among them."""
+    """Return the mean discounted reward of best decisions, options among them."""
     total = 0.0
-    for _ in range(episodes):
-        state = draw_start(start_cdf, stream)
+    for _ in range(task.n_evaluations):
+        state = draw_start(task, stream)
         option = PRIMITIVE
-        step = 0
-        while step < limit and world.choice_ptr[state + 1] > world.choice_ptr[state]:
-            if option == PRIMITIVE:
-                choice, _, _ = best_decision(world, options, q, q_options, state, stream)
-                if choice < 0:
-                    option = -1 - choice
-            if option != PRIMITIVE:
-                choice = option_choice(world, options, option, state, stream)
-                if choice < 0:
-                    option = PRIMITIVE
-                    continue
-            state = move(world, choice, stream)
-            step += 1
-            if is_goal[state]:
-                total += gamma ** (step - 1)
+        for step in range(task.max_steps):
+            if terminal(world, state):
                 break
-    return total / episodes
+            state, option = greedy_step(world, options, q, q_options, state, option, stream)
+            if task.is_target[state]:
+                total += task.gamma**step
+                break
+    return total / task.n_evaluations
 
 
 @numba.njit(cache=True, nogil=True)
-def episodic_trial(
-    world: WorldTable,
-    options: OptionTable,
-    is_goal: NDArray[np.bool_],
-    start_cdf: Values,
-    limit: int,
-    alpha: float,
-    gamma: float,
-    epsilon: float,
-    checkpoints: NDArray[np.int64],
-    good_enough: float,
-    evaluations: int,
-    seed: int,
-) -> tuple[int, int]:
-    """Return the step at which the goal is first reached, and the checkpoint at which greedy decisions are good enough.
+def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, seed: int) -> tuple[int, int]:
+    """Return the step at which a target is first reached, and the checkpoint at which decisions are good enough.
 
     -1 where that does not happen within the last checkpoint. Learning stops when both have happened.
     """
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
+    alpha, gamma = task.alpha, task.gamma
     first = -1
-    state = draw_start(start_cdf, stream)
+    state = draw_start(task, stream)
     option = PRIMITIVE
     used = 0
     done = 0
-    for checkpoint in checkpoints:
+    for checkpoint in task.checkpoints:
         while done < checkpoint:
-            choice = -1
-            while choice < 0:
-                if option == PRIMITIVE:
-                    choice, _, count = best_decision(world, options, q, q_options, state, stream)
-                    if count > 1 or uniform(stream) < epsilon:
-                        option = random_decision(options, state, stream)
-                        if option == PRIMITIVE:
-                            choice = random_choice(world, state, stream)
-                    elif choice < 0:
-                        option = -1 - choice
-                if option != PRIMITIVE:
-                    choice = option_choice(world, options, option, state, stream)
-                    if choice < 0:
-                        option = PRIMITIVE
+            choice, option, _ = next_choice(
+                world, options, q, q_options, state, option, task.epsilon, task.option_probability, stream
+            )
             after = move(world, choice, stream)
             done += 1
             used += 1
-            ended = world.choice_ptr[after + 1] == world.choice_ptr[after]
-            reward = 1.0 if is_goal[after] else 0.0
+            ended = terminal(world, after)
+            reward = 1.0 if task.is_target[after] else 0.0
             value = 0.0
             if not ended:
                 _, value, _ = best_decision(world, options, q, q_options, after, stream)
@@ -120,12 +95,10 @@ def episodic_trial(
             if reward > 0.0 and first < 0:
                 first = done
             state = after
-            if ended or used >= limit:
-                state = draw_start(start_cdf, stream)
+            if ended or used >= task.max_steps:
+                state = draw_start(task, stream)
                 option = PRIMITIVE
                 used = 0
-        if first >= 0:
-            reached = greedy_return(world, options, q, q_options, is_goal, start_cdf, limit, gamma, evaluations, stream)
-            if reached >= good_enough:
-                return first, checkpoint
+        if first >= 0 and greedy_return(world, options, q, q_options, task, stream) >= task.good_enough:
+            return first, checkpoint
     return first, -1

@@ -1,4 +1,4 @@
-"""Q-learning with options on a world, over many runs and goals at once."""
+"""Q-learning with options on a world, over many runs and targets at once."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.agents.task import Task
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.simulation.tables import option_table, streams, world_table
+from farpoint.options.option_table import option_table
+from farpoint.simulation.tables import streams, world_table
 from farpoint.worlds import World
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
@@ -21,46 +23,46 @@ COUNTINGS = ("published", "moves")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningResult:
-    """Steps to the goal after every episode of every run, and where the agent has been.
+    """Steps to the target after every episode of every run, and how often each state was visited.
 
     Attributes
     ----------
-    curves : array, shape (runs, n_goals, episodes)
-        Steps in which the greedy policy reaches the goal after each episode; ``max_steps + 1`` where it does not.
-    curve : array, shape (episodes,)
-        Their mean over runs and goals.
-    spread : array, shape (episodes,)
-        Standard deviation over goals of the mean over runs (0 where there is one goal).
+    curves : array, shape (n_runs, n_targets, n_episodes)
+        Steps in which the greedy policy reaches the target after each episode; ``max_steps + 1`` where it does not.
+    curve : array, shape (n_episodes,)
+        Their mean over runs and targets.
+    spread : array, shape (n_episodes,)
+        Standard deviation over targets of the mean over runs (0 where there is one target).
     visits : array, shape (n_states,)
-        How often the agent was in each state while learning, averaged over runs and goals.
-    goals : array of int
+        How often the agent was in each state while learning, averaged over runs and targets.
+    targets : array of int
 
     Examples
     --------
     >>> import farpoint as fp
-    >>> fp.learn(fp.four_rooms(), None, runs=2, episodes=20)
-    LearningResult(2 runs × 30 goals × 20 episodes, mean ... steps)
+    >>> fp.learn(fp.four_rooms(), None, n_runs=2, n_episodes=20)
+    LearningResult(2 runs × 30 targets × 20 episodes, mean ... steps)
     """
 
     curves: NDArray[np.float64]
     visits: NDArray[np.float64]
-    goals: NDArray[np.int64]
+    targets: NDArray[np.int64]
 
     @property
     def curve(self) -> NDArray[np.float64]:
-        """Mean steps to the goal after each episode."""
+        """Mean steps to the target after each episode."""
         return np.asarray(self.curves.mean(axis=(0, 1)))
 
     @property
     def spread(self) -> NDArray[np.float64]:
-        """Standard deviation over goals after each episode."""
-        if self.goals.size == 1:
+        """Standard deviation over targets after each episode."""
+        if self.targets.size == 1:
             return np.zeros(self.curves.shape[2])
         return np.asarray(self.curves.mean(axis=0).std(axis=0, ddof=1))
 
     @property
     def run_means(self) -> NDArray[np.float64]:
-        """The mean of each run over goals and episodes: what runs are compared by."""
+        """The mean of each run over targets and episodes, by which runs are compared."""
         return np.asarray(self.curves.mean(axis=(1, 2)))
 
     @property
@@ -75,8 +77,8 @@ class LearningResult:
         return float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else float("nan")
 
     def __repr__(self) -> str:
-        runs, goals, episodes = self.curves.shape
-        return f"LearningResult({runs} runs × {goals} goals × {episodes} episodes, mean {self.mean:.1f} steps)"
+        n_runs, n_targets, n_episodes = self.curves.shape
+        return f"LearningResult({n_runs} runs × {n_targets} targets × {n_episodes} episodes, mean {self.mean:.1f} steps)"
 
 
 def learn(
@@ -84,10 +86,11 @@ def learn(
     options: OptionSet | None = None,
     *,
     start: int | None = None,
-    goals: ArrayLike | None = None,
-    runs: int = 30,
-    episodes: int = 400,
+    targets: ArrayLike | None = None,
+    n_runs: int = 30,
+    n_episodes: int = 400,
     max_steps: int = 100,
+    option_probability: float = 0.5,
     alpha: float = 0.1,
     gamma: float = 0.9,
     algorithm: str = "paper",
@@ -95,9 +98,9 @@ def learn(
     seed: int = 0,
     n_jobs: int = -1,
 ) -> LearningResult:
-    """Return how fast an agent learns to reach each goal, with the help of options.
+    """Return how fast an agent learns to reach each target, with the help of options.
 
-    Every goal is a trial of its own. After each learning episode the greedy policy, without learning, runs from the
+    Every target is a trial of its own. After each learning episode the greedy policy, without learning, runs from the
     start: the number of steps it takes is the point of the curve.
 
     Parameters
@@ -105,68 +108,75 @@ def learn(
     world : World
     options : OptionSet or None
         None, or an empty set: primitive choices only.
-    start, goals : int, array of int, optional
+    start, targets : int, array of int, optional
         Default: those of the world.
-    runs, episodes, max_steps : int
-        Runs for each goal; episodes a run; primitive steps an episode, those inside options included.
+    n_runs, n_episodes, max_steps : int
+        Runs per target; episodes per run; primitive steps per episode, those inside options included.
+    option_probability : float
+        Probability that a random decision is an option; the paper's protocol has ½.
     alpha, gamma : float
         Learning rate and discount.
     algorithm : {"paper", "smdp", "intra-option"}
         ``"paper"``: values for primitive choices only, learned at every step, also inside options; where the best
         choice is unique it is taken, elsewhere a random choice or a random option. ``"smdp"``: an option is one
-        decision with a value of its own, discounted by γᵏ for its k steps. ``"intra-option"``: each step teaches
-        every option that might have taken it (of equally good moves, the one that was taken). In these two the policy
+        decision with a value of its own, discounted by γᵏ for its k steps. ``"intra-option"``: each transition updates
+        the value of its choice and of every option whose policy could have taken that choice. In these two the policy
         that is measured may use options; in the paper's it may not.
     counting : {"published", "moves"}
-        Only for ``"paper"``. ``"moves"`` counts what the text says, the primitive steps. ``"published"`` counts as
+        Only for ``"paper"``. ``"moves"`` counts the primitive steps, as the text says. ``"published"`` counts as
         the published program does: one step more for each option begun, and one more where an option ends short of
         its goal.
     seed, n_jobs : int
         The same seed gives the same result whatever the number of workers.
 
     Paper: the text does not say when an episode ends.
-    Here: ``"paper"`` follows the published program, in which only a random primitive move into the goal ends it; in
-    the others reaching the goal ends it.
+    Here: ``"paper"`` follows the published program, in which only a random primitive move into the target ends it; in
+    the others reaching the target ends it.
 
     Examples
     --------
     >>> import farpoint as fp
     >>> world = fp.four_rooms()
-    >>> helped = fp.learn(world, fp.discover(world), runs=4, episodes=100, seed=1)
-    >>> alone = fp.learn(world, None, runs=4, episodes=100, seed=1)
+    >>> helped = fp.learn(world, fp.discover(world), n_runs=4, n_episodes=100, seed=1)
+    >>> alone = fp.learn(world, None, n_runs=4, n_episodes=100, seed=1)
     >>> helped.mean < alone.mean
     True
     """
     check_word("algorithm", algorithm, ALGORITHMS)
     check_word("counting", counting, COUNTINGS)
-    runs, episodes = check_integer("runs", runs, 1), check_integer("episodes", episodes, 1)
-    max_steps = check_integer("max_steps", max_steps, 1)
-    alpha, gamma = check_fraction("alpha", alpha), check_fraction("gamma", gamma)
-    begin, ends = _check_task(world, start, goals)
+    n_runs = check_integer("n_runs", n_runs, 1)
+    first, ends = _check_task(world, start, targets)
     check_same_world(world, options)
-    moves, table = world_table(world), option_table(world, options)
-    begins = streams(seed, runs * ends.size).reshape(runs, ends.size)
-    shared = (moves, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting)
-    tasks = [(int(goal), begins[:, index]) for index, goal in enumerate(ends)]
-    curves = np.empty((runs, ends.size, episodes))
+    task = Task(
+        first,
+        check_integer("n_episodes", n_episodes, 1),
+        check_integer("max_steps", max_steps, 1),
+        check_fraction("alpha", alpha),
+        check_fraction("gamma", gamma),
+        check_fraction("option_probability", option_probability),
+    )
+    shared = (world_table(world), option_table(world, options), task, algorithm, counting)
+    seeds = streams(seed, n_runs * ends.size).reshape(n_runs, ends.size)
+    trials = [(int(target), seeds[:, index]) for index, target in enumerate(ends)]
+    curves = np.empty((n_runs, ends.size, task.n_episodes))
     visits = np.zeros(world.n_states)
-    for index, (of_goal, seen) in enumerate(each(_learn_goal, shared, tasks, n_jobs=n_jobs)):
-        curves[:, index] = of_goal
+    for index, (of_target, seen) in enumerate(each(_learn_target, shared, trials, n_jobs=n_jobs)):
+        curves[:, index] = of_target
         visits += seen
-    return LearningResult(curves, visits / (runs * ends.size), ends)
+    return LearningResult(curves, visits / (n_runs * ends.size), ends)
 
 
-def _learn_goal(
-    shared: tuple[Any, ...], task: tuple[int, NDArray[np.uint64]]
+def _learn_target(
+    shared: tuple[Any, ...], trial: tuple[int, NDArray[np.uint64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the curves of all runs towards one goal, and how often each state was visited in them."""
-    moves, table, begin, episodes, max_steps, alpha, gamma, algorithm, counting = shared
-    goal, begins = task
-    trial, flag = _kernel(algorithm, counting)
-    curves = np.empty((begins.size, episodes))
-    visits = np.zeros(moves.choice_ptr.size - 1, dtype=np.int64)
-    for curve, stream in zip(curves, begins, strict=True):
-        trial(moves, table, begin, goal, episodes, max_steps, alpha, gamma, flag, stream, curve, visits)
+    """Return the curves of all runs towards one target, and how often each state was visited in them."""
+    world, options, task, algorithm, counting = shared
+    target, seeds = trial
+    kernel, flag = _kernel(algorithm, counting)
+    curves = np.empty((seeds.size, task.n_episodes))
+    visits = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
+    for curve, stream in zip(curves, seeds, strict=True):
+        kernel(world, options, task, target, flag, stream, curve, visits)
     return curves, visits
 
 
@@ -175,21 +185,19 @@ def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:
         from farpoint.agents.learning_kernels import paper_trial
 
         return paper_trial, 1 if counting == "published" else 0
-    from farpoint.agents.smdp_kernels import smdp_trial
+    from farpoint.agents.option_value_kernels import option_value_trial
 
-    return smdp_trial, algorithm == "intra-option"
+    return option_value_trial, algorithm == "intra-option"
 
 
-def _check_task(world: World, start: int | None, goals: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:
-    if start is None:
-        start = world.start
-    if goals is None:
-        goals = world.goals
-    if start is None or goals is None or np.size(goals) == 0:
+def _check_task(world: World, start: int | None, targets: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:
+    start = world.start if start is None else start
+    targets = world.targets if targets is None else targets
+    if start is None or targets is None or np.size(targets) == 0:
         raise InvalidInput(
-            f"start and goals must be given, for {world.name} has none of its own; got {start}, {goals}."
+            f"start and targets must be given, for {world.name} has none of its own; got {start}, {targets}."
         )
-    begin, ends = check_integer("start", start, 0, world.n_states - 1), world.check_states("goals", goals)
-    if begin in ends:
-        raise InvalidInput(f"goals must not contain the start; got {begin} in both.")
-    return begin, ends
+    first, ends = check_integer("start", start, 0, world.n_states - 1), world.check_states("targets", targets)
+    if first in ends:
+        raise InvalidInput(f"targets must not contain the start; got {first} in both.")
+    return first, ends

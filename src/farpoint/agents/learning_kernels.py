@@ -1,6 +1,6 @@
-"""Compiled Q-learning with options: one trial (one run towards one goal) a call.
+"""Compiled Q-learning by the paper's protocol: one trial (one run towards one target) per call.
 
-``q`` holds one number a choice, in the world's own order of choices.
+``q`` holds one number per choice, in the world's own order of choices.
 """
 
 from __future__ import annotations
@@ -11,16 +11,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.simulation.kernels import (
-    PRIMITIVE,
-    Stream,
-    below,
-    move,
-    option_choice,
-    random_choice,
-    random_decision,
-)
-from farpoint.simulation.tables import OptionTable, WorldTable
+from farpoint.agents.task import Task
+from farpoint.options.option_table import OptionTable
+from farpoint.simulation.kernels import PRIMITIVE, Stream, below, move, option_choice, random_choice, random_decision
+from farpoint.simulation.tables import WorldTable
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -56,47 +50,41 @@ def greedy_choice(world: WorldTable, q: NDArray[np.float64], state: int, stream:
 
 
 @numba.njit(cache=True, nogil=True)
-def steps_of_greedy_policy(
-    world: WorldTable, q: NDArray[np.float64], start: int, goal: int, max_steps: int, stream: Stream
-) -> int:
-    """Return the steps in which the greedy policy reaches the goal, one more than ``max_steps`` if it does not."""
-    state = start
-    for step in range(1, max_steps + 1):
+def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task, target: int, stream: Stream) -> int:
+    """Return the steps in which the greedy policy reaches the target, one more than the maximum if it does not."""
+    state = task.start
+    for step in range(1, task.max_steps + 1):
         state = move(world, greedy_choice(world, q, state, stream), stream)
-        if state == goal:
+        if state == target:
             return step
-    return max_steps + 1
+    return task.max_steps + 1  # type: ignore[no-any-return]
 
 
 @numba.njit(cache=True, nogil=True)
 def paper_trial(
     world: WorldTable,
     options: OptionTable,
-    start: int,
-    goal: int,
-    episodes: int,
-    max_steps: int,
-    alpha: float,
-    gamma: float,
+    task: Task,
+    target: int,
     decision_cost: int,
     seed: int,
     curve: NDArray[np.float64],
     visits: NDArray[np.int64],
 ) -> None:
-    """Learn towards one goal by the paper's protocol; fill ``curve`` (steps after each episode), add to ``visits``."""
+    """Learn towards one target by the paper's protocol; fill ``curve`` (steps after each episode), add to ``visits``."""
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
-    q[world.choice_ptr[goal] : world.choice_ptr[goal + 1]] = 1.0
-    for episode in range(episodes):
-        state = start
+    q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
+    for episode in range(task.n_episodes):
+        state = task.start
         option = PRIMITIVE
         used = 0
-        while used < max_steps:
+        while used < task.max_steps:
             at_random = False
             if option == PRIMITIVE:
                 choice, _, count = best_choice(world, q, state)
                 if count > 1:
-                    option = random_decision(options, state, stream)
+                    option = random_decision(options, state, task.option_probability, stream)
                     if option == PRIMITIVE:
                         choice = random_choice(world, state, stream)
                         at_random = True
@@ -111,13 +99,13 @@ def paper_trial(
                     continue
             after = move(world, choice, stream)
             _, value, _ = best_choice(world, q, after)
-            reward = 1.0 if state == goal else 0.0
+            reward = 1.0 if state == target else 0.0
             # Q(s, a) ← (1 − α) Q(s, a) + α (R(s) + γ max Q(s′, ·))
-            q[choice] = (1.0 - alpha) * q[choice] + alpha * (reward + gamma * value)
+            q[choice] = (1.0 - task.alpha) * q[choice] + task.alpha * (reward + task.gamma * value)
             state = after
             visits[state] += 1
             used += 1
-            # As in the published loop, only a random primitive move into the goal ends the episode.
-            if at_random and state == goal:
+            # As in the published loop, only a random primitive move into the target ends the episode.
+            if at_random and state == target:
                 break
-        curve[episode] = steps_of_greedy_policy(world, q, start, goal, max_steps, stream)
+        curve[episode] = steps_of_greedy_policy(world, q, task, target, stream)

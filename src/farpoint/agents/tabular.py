@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.envs.wrapper import OptionsWrapper
+from farpoint.envs.wrapper import OptionsWrapper, Transition
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 
 TABULAR_ALGORITHMS = ("smdp", "intra-option")
@@ -33,14 +33,14 @@ class TabularAgent:
     env: OptionsWrapper
     values: dict[Hashable, NDArray[np.float64]]
     episode_rewards: list[float] = field(default_factory=list)
-    steps: int = 0
+    n_steps: int = 0
 
     def act(self, key: Hashable, mask: NDArray[Any]) -> int:
         """Return the best action that can be taken, the first of equals."""
         return int(np.where(mask, self.values[key], -np.inf).argmax())
 
     def __repr__(self) -> str:
-        return f"TabularAgent({len(self.values)} states, {self.steps} steps, {len(self.episode_rewards)} episodes)"
+        return f"TabularAgent({len(self.values)} states, {self.n_steps} steps, {len(self.episode_rewards)} episodes)"
 
 
 def train_tabular(
@@ -58,11 +58,13 @@ def train_tabular(
     Parameters
     ----------
     env : OptionsWrapper
+        Around an environment with states that can be told apart: what its options read must be hashable.
     n_steps : int
         Primitive steps, those inside options included.
     algorithm : {"smdp", "intra-option"}
         ``"smdp"``: Q(s, o) ← Q + α (r + γᵏ max Q(s′, ·) − Q), r the discounted reward of the option's k steps.
-        ``"intra-option"``: each primitive step also teaches every option that would take the same action there.
+        ``"intra-option"``: each primitive step, also inside options, updates the value of its action and of every
+        option whose policy could have taken that action, as in `learn`.
     alpha, epsilon : float
     seed : int
         The same seed gives the same agent.
@@ -84,27 +86,25 @@ def train_tabular(
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
     agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
-    env.on_step = None
-    if algorithm == "intra-option":
-        env.on_step = _intra_option_teacher(env, agent, alpha)
+    intra = algorithm == "intra-option"
+    env.on_step = (lambda step: _learn_from(agent, step, alpha)) if intra else None
     try:
         observation, info = env.reset(seed=seed)
         rewards = 0.0
-        while agent.steps < n_steps:
-            key, mask = env.key(observation), info["action_mask"].astype(bool)
+        while agent.n_steps < n_steps:
+            key, mask = env.read(observation), info["action_mask"].astype(bool)
             action = int(rng.choice(np.flatnonzero(mask))) if rng.random() < epsilon else _greedy(agent, key, mask, rng)
             observation, reward, terminated, truncated, info = env.step(action)
-            after = env.key(observation)
-            best = 0.0 if terminated else float(agent.values[after][info["action_mask"].astype(bool)].max())
-            target = reward + info["discount"] * best
-            agent.values[key][action] += alpha * (target - agent.values[key][action])
-            agent.steps += info["duration"]
+            if not intra:
+                best = 0.0 if terminated else _best_value(agent, env.read(observation), info["action_mask"])
+                agent.values[key][action] += alpha * (reward + info["discount"] * best - agent.values[key][action])
+            agent.n_steps += info["duration"]
             rewards += info["reward_sum"]
             if terminated or truncated:
                 agent.episode_rewards.append(rewards)
                 rewards = 0.0
                 observation, info = env.reset()
-            progress(agent.steps, n_steps)
+            progress(agent.n_steps, n_steps)
     finally:
         env.on_step = None
     return agent
@@ -115,23 +115,24 @@ def _greedy(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_], rng: np
     return int(rng.choice(np.flatnonzero(values == values.max())))
 
 
-def _intra_option_teacher(env: OptionsWrapper, agent: TabularAgent, alpha: float) -> Callable[..., None]:
-    """Return what is called after every primitive step: it teaches the options that would have taken it."""
-    world = env.options.world
+def _best_value(agent: TabularAgent, key: Hashable, mask: NDArray[Any]) -> float:
+    return float(agent.values[key][mask.astype(bool)].max())
 
-    def teach(before: int, action: int, reward: float, after: int | None, terminated: bool) -> None:
-        here = agent.values[world.labels[before]]  # type: ignore[index]
-        there = None if after is None else agent.values[world.labels[after]]  # type: ignore[index]
-        for option in range(len(env.options)):
-            taken = env.actions_of(option, before)
-            if action not in taken:
-                continue
-            value = 0.0
-            if not terminated and there is not None and after is not None:
-                ends = not env.actions_of(option, after)
-                mask = env.mask_of(after)
-                value = float(there[mask].max()) if ends else float(there[env.n_actions + option])
-            number = env.n_actions + option
-            here[number] += alpha * (reward + env.gamma * value - here[number])
 
-    return teach
+def _learn_from(agent: TabularAgent, step: Transition, alpha: float) -> None:
+    """Update the value of the action, and of every option whose policy could have taken it."""
+    env, options = agent.env, agent.env.options
+    here = agent.values[step.observation]
+    best = 0.0
+    if not step.terminated:
+        best = _best_value(agent, step.next_observation, env.mask_at(step.next_observation))
+    here[step.action] += alpha * (step.reward + env.gamma * best - here[step.action])
+    takers = env.n_actions + np.flatnonzero(options.takes(step.observation, step.action))
+    if takers.size == 0:
+        return
+    # In the next state an option continues, with its own value there, or it ends and the best decision follows.
+    after = np.full(takers.size, best)
+    if not step.terminated:
+        going = ~options.ended(step.next_observation)[takers - env.n_actions]
+        after[going] = agent.values[step.next_observation][takers[going]]
+    here[takers] += alpha * (step.reward + env.gamma * after - here[takers])

@@ -1,12 +1,12 @@
-"""Diffusion distance and what is built from it."""
+"""Diffusion distance, diffusion maps, difficulty, and the bound of Proposition 2."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
-from farpoint.diffusion.walk import lazy_walk, stationary
+from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
+from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.worlds import World
 
@@ -14,30 +14,39 @@ NORMS = ("plain", "weighted")
 _COLUMNS_AT_ONCE = 256
 
 
-def _check_symmetric(world: World, what: str) -> None:
-    if not world.walker.symmetric:
+def _symmetric_walk(world: World, what: str) -> Walk:
+    walk = Walk.of(world)
+    if not walk.symmetric:
         raise InvalidInput(f"world must be symmetric for {what}; got {world!r}.")
+    return walk
 
 
-def walk_columns(
-    world: World, t: float, states: NDArray[np.int64], parts: Spectrum | None = None
+def distributions(
+    world: World, t: float, states: NDArray[np.int64], decomposition: Spectrum | None = None
 ) -> NDArray[np.float64]:
-    """Return the distributions p_t = Wᵗe_s of the lazy walk after t steps from each of ``states``, one a column."""
-    if parts is None and float(t).is_integer():
+    """Return the distributions p_t = Wᵗe_s of the lazy walk after t steps from each of ``states``, one per column.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> distributions(fp.grid((3,)), 1, np.array([0]))[:, 0]
+    array([0.5, 0.5, 0. ])
+    """
+    if decomposition is None and float(t).is_integer():
+        walk = Walk.of(world)
         columns = np.zeros((world.n_states, states.size))
         columns[states, np.arange(states.size)] = 1.0
-        walk = lazy_walk(world)
         for _ in range(int(t)):
-            columns = walk @ columns
+            columns = walk.forward(columns)
         return columns
-    _check_symmetric(world, "a fraction of t")
-    parts = parts if parts is not None else spectrum(world)
+    walk = _symmetric_walk(world, "a fraction of t")
+    spectrum = decomposition if decomposition is not None else walk_spectrum(walk)
     # p_t = Σ_i ω_iᵗ φ_i(s) φ̃_i
-    return np.asarray(parts.phi_tilde @ (parts.phi[states] * parts.powers(t)).T)
+    return np.asarray(spectrum.phi_tilde @ (spectrum.phi[states] * spectrum.powers(t)).T)
 
 
-def diffusion_distance(world: World, s: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
-    """Return the diffusion distance D_t(s, ·) from state ``s`` to every state.
+def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
+    """Return the diffusion distance D_t(s, ·) from ``state`` s to every state.
 
     ``"plain"`` is the paper's section 2.2, ‖p_t^(s) − p_t^(s′)‖. ``"weighted"`` divides each squared difference by π₀,
     the classical form, and equals the Euclidean distance of `diffusion_map`.
@@ -51,24 +60,24 @@ def diffusion_distance(world: World, s: int, t: float = 4, *, norm: str = "plain
     >>> fp.diffusion_distance(fp.grid((4,)), 0, t=1).round(3)
     array([0.   , 0.354, 0.791, 1.   ])
     """
-    s = check_integer("s", s, 0, world.n_states - 1)
+    state = check_integer("state", state, 0, world.n_states - 1)
     t = check_time(t)
     check_word("norm", norm, NORMS)
-    parts = None if t.is_integer() else spectrum(world)
+    spectrum = None if t.is_integer() else walk_spectrum(_symmetric_walk(world, "a fraction of t"))
     scale: NDArray[np.float64] | float = 1.0
     if norm == "weighted":
-        pi = stationary(world)
+        pi = Walk.of(world).pi
         if not pi.all():
             raise InvalidInput(
                 f"every state must be visited in the long run for norm='weighted'; got {(pi == 0).sum()} that are not. "
                 "Use norm='plain'."
             )
         scale = 1.0 / np.sqrt(pi)[:, None]
-    here = walk_columns(world, t, np.array([s]), parts)
+    here = distributions(world, t, np.array([state]), spectrum)
     distances = np.empty(world.n_states)
     for first in range(0, world.n_states, _COLUMNS_AT_ONCE):
         block = np.arange(first, min(first + _COLUMNS_AT_ONCE, world.n_states))
-        difference = (walk_columns(world, t, block, parts) - here) * scale
+        difference = (distributions(world, t, block, spectrum) - here) * scale
         distances[block] = np.linalg.norm(difference, axis=0)
     return distances
 
@@ -96,15 +105,15 @@ def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -
     Examples
     --------
     >>> import farpoint as fp
-    >>> fp.diffusion_map(fp.ring(), t=4, n_components=2).shape
+    >>> fp.diffusion.diffusion_map(fp.ring(), t=4, n_components=2).shape
     (192, 2)
     """
     t = check_time(t)
-    _check_symmetric(world, "a diffusion map")
+    walk = _symmetric_walk(world, "a diffusion map")
     if n_components is not None:
         n_components = check_integer("n_components", n_components, 1, world.n_states - 1)
-    parts = spectrum(world, None if n_components is None else n_components + 1)
-    return np.asarray((parts.phi * parts.powers(t))[:, 1:] * np.sqrt(parts.degrees.sum()))
+    spectrum = walk_spectrum(walk, None if n_components is None else n_components + 1)
+    return np.asarray((spectrum.phi * spectrum.powers(t))[:, 1:] * np.sqrt(spectrum.degrees.sum()))
 
 
 def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> float:
@@ -126,13 +135,12 @@ def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> 
 
     n_times = check_integer("n_times", n_times, 1)
     check_time(longest)
-    _check_symmetric(world, "difficulty")
-    parts = spectrum(world)
+    spectrum = walk_spectrum(_symmetric_walk(world, "difficulty"))
     n_states = world.n_states
     everywhere = np.arange(n_states)
     total = 0.0
     for t in np.linspace(1.0, longest, n_times):
-        total += 2.0 * pdist(walk_columns(world, t, everywhere, parts).T).sum()
+        total += 2.0 * pdist(distributions(world, t, everywhere, spectrum).T).sum()
     return float(n_states * total / (n_states**2 * n_times))
 
 
@@ -143,10 +151,10 @@ def score_bound(world: World, t: float = 4) -> NDArray[np.float64]:
     --------
     >>> import farpoint as fp
     >>> world = fp.four_rooms()
-    >>> bool((fp.score(world, t=4) <= fp.score_bound(world, t=4)).all())
+    >>> bool((fp.score(world, t=4) <= fp.diffusion.score_bound(world, t=4)).all())
     True
     """
     t = check_time(t)
-    _check_symmetric(world, "the bound of Proposition 2")
-    omega_2 = spectrum(world, 2).omega[1]
-    return np.asarray(omega_2 ** (2 * t) * (1.0 / stationary(world) - 1.0))
+    walk = _symmetric_walk(world, "the bound of Proposition 2")
+    omega_2 = walk_spectrum(walk, 2).omega[1]
+    return np.asarray(omega_2 ** (2 * t) * (1.0 / walk.pi - 1.0))

@@ -1,1 +1,17 @@
 """Gymnasium: options as actions, recording, and environments of our own."""
+
+from farpoint.envs.continuous_maze import ContinuousMaze
+from farpoint.envs.minigrid_images import image_observations
+from farpoint.envs.recording import record_log, record_observations
+from farpoint.envs.success import option_success
+from farpoint.envs.wrapper import OptionsWrapper, Transition
+
+__all__ = [
+    "ContinuousMaze",
+    "OptionsWrapper",
+    "Transition",
+    "image_observations",
+    "option_success",
+    "record_log",
+    "record_observations",
+]

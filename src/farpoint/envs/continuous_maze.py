@@ -19,7 +19,7 @@ from farpoint.worlds.world import World
 
 N_DIRECTIONS = 8
 _PIXELS = 16
-_WALL, _FLOOR, _POINT, _GOAL = (60, 60, 60), (245, 245, 245), (200, 40, 40), (60, 160, 80)
+_WALL, _FLOOR, _POINT, _TARGET = (60, 60, 60), (245, 245, 245), (200, 40, 40), (60, 160, 80)
 
 
 def _number(what: str, value: Any, *, zero: bool) -> float:
@@ -30,7 +30,7 @@ def _number(what: str, value: Any, *, zero: bool) -> float:
 
 
 class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
-    """A maze in which a point moves in any direction; without a goal there is no reward.
+    """A maze in which a point moves in any direction; without a target there is no reward.
 
     The state is a point (x, y) in cells: x to the right, y downwards; the cell in row r and column c of the map
     covers c ≤ x < c + 1, r ≤ y < r + 1, and what lies outside the map is wall. A step moves the point by ``step``
@@ -44,8 +44,8 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
     Parameters
     ----------
     world : str or World, optional
-        A text map as in `World.from_map`, or a world with a map. 'S' is where episodes begin, each 'G' a goal.
-        Default: four rooms, without start or goals.
+        A text map as in `World.from_map`, or a world with a map. 'S' is where episodes begin, each 'G' a target.
+        Default: four rooms, without start or targets.
     step : float
         Length of a step, in cells.
     noise : float
@@ -53,10 +53,10 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
     actions : {"directions", "box"}
     start : array of float, shape (2,), or "random", optional
         Where episodes begin. Default: the middle of 'S', or a random place on the floor if there is none.
-    goal : array of float, shape (2,) or (n, 2), optional
-        Entering the circle of ``goal_radius`` around a goal ends the episode with a reward of 1. Default: the middles
+    target : array of float, shape (2,) or (n, 2), optional
+        Entering the circle of ``target_radius`` around a target ends the episode with a reward of 1. Default: the middles
         of the cells 'G', if there are any.
-    goal_radius : float
+    target_radius : float
     max_steps : int
         Steps after which an episode is truncated.
     scaled : bool
@@ -90,8 +90,8 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         noise: float = 0.05,
         actions: str = "directions",
         start: ArrayLike | str | None = None,
-        goal: ArrayLike | None = None,
-        goal_radius: float = 0.5,
+        target: ArrayLike | None = None,
+        target_radius: float = 0.5,
         max_steps: int = 1000,
         scaled: bool = False,
         render_mode: str | None = None,
@@ -99,10 +99,10 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         from farpoint.envs.continuous_kernels import move
 
         self._move = move
-        self.floor, map_start, map_goals = _layout(world)
+        self.floor, map_start, map_targets = _layout(world)
         self.step_length = _number("step", step, zero=False)
         self.noise = _number("noise", noise, zero=True)
-        self.goal_radius = _number("goal_radius", goal_radius, zero=False)
+        self.target_radius = _number("target_radius", target_radius, zero=False)
         self.max_steps = check_integer("max_steps", max_steps, 1)
         self.scaled = bool(scaled)
         if render_mode is not None:
@@ -114,7 +114,7 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
             check_word("start", start, ["random"])
         elif start is not None:
             self._start = self._places("start", start)[0]
-        self.goals = map_goals if goal is None else self._places("goal", goal)
+        self.targets = map_targets if target is None else self._places("target", target)
 
         n_rows, n_columns = self.floor.shape
         half = max(n_rows, n_columns) / 2.0
@@ -126,7 +126,7 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         self.displacements = self._moves * self._scale
         # A step works on single numbers, and those are faster out of lists.
         self._plain_moves = self._moves.tolist()
-        self._plain_goals = self.goals.tolist()
+        self._plain_targets = self.targets.tolist()
         corners = self.observe(np.array([[0.0, 0.0], [n_columns, n_rows]]))
         self.observation_space = spaces.Box(corners[0], corners[1], dtype=np.float32)
         self.actions = check_word("actions", actions, ["directions", "box"])
@@ -193,9 +193,9 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
     def random_walk(
         self, n_steps: int, *, seed: int = 0, episode_length: int | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the observations before and after each step of a uniformly random walk, millions a second.
+        """Return the observations before and after each step of a uniformly random walk, millions per second.
 
-        The walk knows no goals; it begins anew after each ``episode_length`` steps (default: ``max_steps``).
+        Targets are ignored; the walk begins anew after each ``episode_length`` steps (default: ``max_steps``).
 
         >>> import farpoint as fp
         >>> before, after = fp.ContinuousMaze("S...", noise=0.0).random_walk(1000, seed=0)
@@ -224,15 +224,15 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         return (self.observe(before), self.observe(after)) if self.scaled else (before, after)
 
     def render(self) -> NDArray[np.uint8] | None:
-        """Return the maze as an image, the point in red and goals in green."""
+        """Return the maze as an image, the point in red and targets in green."""
         if self.render_mode is None:
             return None
         image = np.where(self.floor[:, :, None], np.array(_FLOOR, np.uint8), np.array(_WALL, np.uint8))
         image = image.repeat(_PIXELS, axis=0).repeat(_PIXELS, axis=1)
         y, x = (np.indices(image.shape[:2]) + 0.5) / _PIXELS
-        for goal_x, goal_y in self.goals:
-            ring = np.abs(np.hypot(x - goal_x, y - goal_y) - self.goal_radius) < 1.0 / _PIXELS
-            image[ring] = _GOAL
+        for target_x, target_y in self.targets:
+            ring = np.abs(np.hypot(x - target_x, y - target_y) - self.target_radius) < 1.0 / _PIXELS
+            image[ring] = _TARGET
         image[np.hypot(x - self._x, y - self._y) < 0.25] = _POINT
         return image
 
@@ -242,8 +242,8 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         return np.array((self._x, self._y), dtype=np.float32)
 
     def _arrived(self) -> bool:
-        x, y, limit = self._x, self._y, self.goal_radius**2
-        return any((x - goal_x) ** 2 + (y - goal_y) ** 2 <= limit for goal_x, goal_y in self._plain_goals)
+        x, y, limit = self._x, self._y, self.target_radius**2
+        return any((x - target_x) ** 2 + (y - target_y) ** 2 <= limit for target_x, target_y in self._plain_targets)
 
     def _starts(self, number: int, rng: np.random.Generator) -> NDArray[np.float64]:
         if self._start is not None:
@@ -268,16 +268,16 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
 def _layout(
     world: str | World | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64]]:
-    """Return the floor, the middle of the start and the middles of the goals."""
+    """Return the floor, the middle of the start and the middles of the targets."""
     none = np.empty((0, 2))
     if world is None:
         return parse_map(FOUR_ROOMS).floor, None, none
     if isinstance(world, str):
         parsed = parse_map(world)
         start = None if parsed.start is None else np.array(parsed.start[::-1]) + 0.5
-        goals = np.array([cell[::-1] for cell in parsed.goals]) + 0.5 if parsed.goals else none
-        return parsed.floor, start, goals
-    if not isinstance(world, World) or not world.drawable:
+        targets = np.array([cell[::-1] for cell in parsed.targets]) + 0.5 if parsed.targets else none
+        return parsed.floor, start, targets
+    if not isinstance(world, World) or not world.on_grid:
         raise InvalidInput(f"world must be a text map or a world with a map; got {world!r}.")
     assert world.positions is not None
     cells = world.positions - world.positions.min(axis=0) + 1
@@ -285,7 +285,7 @@ def _layout(
     floor[cells[:, 0], cells[:, 1]] = True
     middles = cells[:, ::-1] + 0.5
     start = None if world.start is None else middles[world.start]
-    return floor, start, none if world.goals is None else middles[world.goals]
+    return floor, start, none if world.targets is None else middles[world.targets]
 
 
 gym.register(id="farpoint/ContinuousMaze-v0", entry_point="farpoint.envs.continuous_maze:ContinuousMaze")

@@ -3,48 +3,60 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer
-from farpoint.options import OptionSet
-from farpoint.simulation.tables import option_table
-from farpoint.worlds import World
-from farpoint.worlds.environments import has_table
-from farpoint.worlds.keys import StateKey, state_key
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.options import OptionLike, OptionList, Options, OptionSet
+from farpoint.worlds.environments import count_actions, has_table
+from farpoint.worlds.keys import StateKey
 
 
-def _ends(world: World) -> set[Hashable]:
-    return {label for label in world.labels or () if isinstance(label, tuple)}
+class Transition(NamedTuple):
+    """One primitive step, in the terms that the options read; see `OptionsWrapper.on_step`."""
+
+    observation: Any
+    action: int
+    reward: float
+    next_observation: Any
+    terminated: bool
 
 
 class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructorArgs):
     """An environment with the same observations and more actions: n … n + K − 1 are the options.
 
     A step with an option follows it to its end: the reward is the discounted sum of the rewards on the way, r₁ + γ r₂
-    + γ² r₃ + …, and ``info`` says how long it took. An option stops when it ends, when the episode does, or after
-    ``max_length`` steps.
+    + γ² r₃ + …, and ``info`` says how long it took. An option stops when it ends, when the episode does, after
+    ``max_steps`` steps, or after a step that its world does not have (a log may lack transitions of a stochastic
+    environment).
 
     In ``info``: ``duration`` (primitive steps inside this step), ``reward_sum`` (their rewards, not discounted),
-    ``discount`` (γ to that power, for the target of an agent that knows), ``episode_steps`` (primitive steps of this
-    episode so far; ``env.total_steps`` counts all), ``option`` (its number, or -1), and ``action_mask`` (which
-    actions can be taken now: 1 or 0). An option that cannot start here is refused with an error.
+    ``discount`` (γ to that power, for the target of an agent that uses it), ``episode_steps`` (primitive steps of this
+    episode so far; ``env.total_steps`` counts all), ``option`` (its number, or -1), ``unexpected`` (primitive steps of
+    this episode inside options that led where their world says they cannot lead) and ``action_mask`` (which actions
+    can be taken now: 1 or 0).
 
     Parameters
     ----------
     env : gymnasium.Env
         With discrete actions; any stack of wrappers.
-    options : OptionSet
-        Of a world made from this environment.
+    options : OptionSet, GraphOptions, LearnedOptions, or a sequence of options
+        An option is any object with ``can_start``, ``act`` and ``ended`` of an observation.
     gamma : float
-    max_length : int
+    max_steps : int
         The longest that one option may last.
+    unavailable : {"refuse", "random"}
+        What happens when an option is chosen where it cannot start: an error, or one random primitive action (for
+        agents that do not use masks).
     state : function of (env, observation), optional
-        As in `World.from_env`.
+        What the options read; default: what ``options.observe`` gives, for an `OptionSet` the key of the state as in
+        `World.from_env`, otherwise the observation.
+    strict : bool
+        Whether a step that the options' world does not have is an error.
 
     Examples
     --------
@@ -63,168 +75,145 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
     def __init__(
         self,
         env: gym.Env[Any, Any],
-        options: OptionSet,
+        options: Options[Any] | Sequence[OptionLike],
         gamma: float = 0.99,
         *,
-        max_length: int = 1000,
+        max_steps: int = 1000,
+        unavailable: str = "refuse",
         state: StateKey | None = None,
+        strict: bool = False,
     ) -> None:
-        # The arguments are remembered, so that the whole stack can be made again from its spec.
+        # The arguments are recorded, so that the whole stack can be made again from its spec.
         gym.utils.RecordConstructorArgs.__init__(
-            self, _disable_deepcopy=True, options=options, gamma=gamma, max_length=max_length, state=state
+            self,
+            _disable_deepcopy=True,
+            options=options,
+            gamma=gamma,
+            max_steps=max_steps,
+            unavailable=unavailable,
+            state=state,
+            strict=strict,
         )
         gym.Wrapper.__init__(self, env)
-        if not isinstance(env.action_space, gym.spaces.Discrete) or env.action_space.start != 0:
-            raise InvalidInput(f"environment must have discrete actions from 0; got {env.action_space}.")
-        self.n_actions = int(env.action_space.n)
-        world = options.world
-        if world.labels is None or world.actions is None or world.actions.max(initial=-1) >= self.n_actions:
-            raise InvalidInput(
-                f"options must be of a world made from this environment; got {options!r}. Make it with World.from_env."
-            )
-        if has_table(env) and not set(world.labels) <= {*range(len(env.unwrapped.P)), *_ends(world)}:  # type: ignore[attr-defined]
-            raise InvalidInput(
-                f"options must be of a world made from this environment; got {options!r}, which has other states."
-            )
-        self.options = options
+        self.n_actions = count_actions(env)
+        self.options: Options[Any] = options if isinstance(options, Options) else OptionList(options)
+        if isinstance(options, OptionSet):
+            _check_world(env, options, self.n_actions, custom_state=state is not None)
         self.gamma = check_fraction("gamma", gamma)
-        self.max_length = check_integer("max_length", max_length, 1)
+        self.max_steps = check_integer("max_steps", max_steps, 1)
+        self.unavailable = check_word("unavailable", unavailable, ["refuse", "random"])
+        self.strict = bool(strict)
+        self.action_space = gym.spaces.Discrete(self.n_actions + len(self.options))  # type: ignore[assignment]
         self.total_steps = 0
         self.episode_steps = 0
-        self._reward_sum = 0.0
-        self.action_space = gym.spaces.Discrete(self.n_actions + len(options))  # type: ignore[assignment]
-        self._key_of = state or state_key
-        # Best choices of every option in every state, and where each can start.
-        self._table = option_table(world, options)
-        self._choices = np.random.default_rng()
-        # Called after every primitive step with (state, action, reward, next state, terminated): for agents that learn
-        # inside options.
-        self.on_step: Callable[..., None] | None = None
-        self._observation: Any = None
+        # Called after every primitive step, also inside options: for agents that learn from each of them.
+        self.on_step: Callable[[Transition], None] | None = None
+        self._read = state or self.options.observe
+        self._rng = np.random.default_rng()
+        self._seen: Any = None
+        self._begun = False
+        self._unexpected = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode; the seed also settles how ties inside options are broken."""
+        """Begin an episode; the seed also decides how ties inside options are broken."""
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
-            self._choices = np.random.default_rng(seed)
-        self._observation = observation
-        self.episode_steps = 0
+            self._rng = np.random.default_rng(seed)
+        self._seen, self._begun = self._read(self.env, observation), True
+        self.episode_steps = self._unexpected = 0
         return observation, {**info, "action_mask": self.action_masks().astype(np.int8)}
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take a primitive action, or follow an option to its end."""
         action = operator.index(action)
-        if self._observation is None:
+        if not self._begun:
             raise InvalidInput("environment must be reset before its first step.")
         if not 0 <= action < self.n_actions + len(self.options):
             raise InvalidInput(f"action must lie in 0 … {self.n_actions + len(self.options) - 1}; got {action}.")
-        if action < self.n_actions:
-            before = self._known_state() if self.on_step is not None else None
-            observation, reward, terminated, truncated, info = self.env.step(action)
-            total, duration, option = float(reward), 1, None
-            self._reward_sum = total
-            self._observation = observation
-            self._tell(before, action, total, bool(terminated))
-        else:
-            option = action - self.n_actions
-            observation, total, terminated, truncated, info, duration = self._follow(option)
-        self._observation = observation
+        option = max(action - self.n_actions, -1)
+        primitive: Any = action if option < 0 else self._first_action(option)
+        if primitive is None:
+            primitive, option = int(self._rng.integers(self.n_actions)), -1
+        total, plain, duration = 0.0, 0.0, 0
+        while True:
+            observation, reward, terminated, truncated, info = self._primitive_step(primitive)
+            total += self.gamma**duration * reward
+            plain += reward
+            duration += 1
+            if option < 0 or terminated or truncated or duration >= self.max_steps:
+                break
+            primitive = self._next_action(option, primitive)
+            if primitive is None:
+                break
         self.total_steps += duration
         self.episode_steps += duration
+        self._seen = self._now
         info = {
             **info,
             "duration": duration,
-            "reward_sum": self._reward_sum,
+            "reward_sum": plain,
             "discount": self.gamma**duration,
             "episode_steps": self.episode_steps,
-            "option": -1 if option is None else option,
+            "option": option,
+            "unexpected": self._unexpected,
             "action_mask": self.action_masks().astype(np.int8),
         }
-        return observation, total, bool(terminated), bool(truncated), info
+        return observation, total, terminated, truncated, info
 
-    def key(self, observation: Any) -> Hashable:
-        """Return what identifies the state that the environment is in now."""
-        return self._key_of(self.env, observation)
+    def read(self, observation: Any) -> Any:
+        """Return what the options read where the environment, as it is now, gives this observation."""
+        return self._read(self.env, observation)
 
-    def actions_of(self, option: int, state: int) -> set[int]:
-        """Return the environment's actions that an option takes in a state; none where it ends."""
-        assert self.options.world.actions is not None
-        return {int(action) for action in self.options.world.actions[self._best(option, state)]}
-
-    def mask_of(self, state: int) -> NDArray[np.bool_]:
-        """Return which actions can be taken in a state."""
-        return np.concatenate([np.ones(self.n_actions, dtype=bool), self._available(state)])
+    def mask_at(self, seen: Any) -> NDArray[np.bool_]:
+        """Return which actions can be taken where the options read ``seen``."""
+        return np.concatenate([np.ones(self.n_actions, dtype=bool), self.options.can_start(seen)])
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""
-        state = self._known_state()
-        if state is not None:
-            return self.mask_of(state)
-        return np.arange(self.n_actions + len(self.options)) < self.n_actions
+        return self.mask_at(self._seen)
 
-    def _known_state(self) -> int | None:
-        return self.options.world._number_of.get(self._key_of(self.env, self._observation))
+    def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._now = self._read(self.env, observation)
+        if self.on_step is not None:
+            self.on_step(Transition(self._seen, action, float(reward), self._now, bool(terminated)))
+        return observation, float(reward), bool(terminated), bool(truncated), info
 
-    def _state(self) -> int:
-        number = self._known_state()
-        if number is None:
+    def _first_action(self, option: int) -> Any | None:
+        """Return the first action of an option; None where it cannot start and that is not an error."""
+        action = self.options.act(option, self._seen, self._rng) if self.options.can_start(self._seen)[option] else None
+        if action is None and self.unavailable == "refuse":
             raise InvalidInput(
-                f"environment must be in a state that {self.options.world.name} knows; got another. The options are "
-                "of another layout or seed: discover them with the seeds that are used here."
+                f"option {option} must be one that can start here; got {self._seen!r:.80}, where it cannot. See "
+                "info['action_mask'], or pass unavailable='random'."
             )
-        return number
+        return action
 
-    def _follow(self, number: int) -> tuple[Any, float, bool, bool, dict[str, Any], int]:
-        state = self._state()
-        if not self._available(state)[number]:
+    def _next_action(self, option: int, action: Any) -> Any | None:
+        """Return the next action of an option that took ``action``; None where it ends."""
+        before, self._seen = self._seen, self._now
+        if not self.options.expects(before, action, self._now):
+            self._unexpected += 1
+            if self.strict:
+                raise InvalidInput(
+                    f"options must be of this environment; got {self.options!r}, in whose world action {action} does "
+                    "not lead here. Discover them in this environment, or pass strict=False."
+                )
+            return None
+        return self.options.act(option, self._now, self._rng)
+
+
+def _check_world(env: Any, options: OptionSet, n_actions: int, *, custom_state: bool) -> None:
+    world = options.world
+    assert world.actions is not None
+    if world.labels is None or world.actions.max(initial=-1) >= n_actions:
+        raise InvalidInput(
+            f"options must be of a world made from this environment; got {options!r}. Make it with World.from_env."
+        )
+    if has_table(env) and not custom_state:
+        # The end of an episode in a state that is also passed through has a key of its own: a tuple.
+        states = {label for label in world.labels if not isinstance(label, tuple)}
+        if not states <= set(range(len(env.unwrapped.P))):
             raise InvalidInput(
-                f"option {number} must be one that can start here; got state {state}, where it cannot. See "
-                "info['action_mask']."
+                f"options must be of a world made from this environment; got {options!r}, which has other states."
             )
-        world = self.options.world
-        actions = world.actions
-        assert actions is not None
-        total, factor, duration = 0.0, 1.0, 0
-        self._reward_sum = 0.0
-        while True:
-            best = self._best(number, state)
-            choice = best[self._choices.integers(best.size)] if best.size > 1 else best[0]
-            self._observation, reward, terminated, truncated, info = self.env.step(int(actions[choice]))
-            self._tell(state, int(actions[choice]), float(reward), bool(terminated))
-            total += factor * float(reward)
-            self._reward_sum += float(reward)
-            factor *= self.gamma
-            duration += 1
-            if terminated or truncated or duration >= self.max_length:
-                break
-            state = self._expected(int(choice), self._state())
-            if self._best(number, state).size == 0:
-                break
-        return self._observation, total, bool(terminated), bool(truncated), info, duration
-
-    def _expected(self, choice: int, state: int) -> int:
-        """Return the state if the choice can lead there; otherwise the options are of another environment."""
-        matrix = self.options.world.transitions
-        if state not in matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]:
-            raise InvalidInput(
-                f"options must be of this environment; got options of {self.options.world.name}, in which that action "
-                "does not lead here. Discover them in this one."
-            )
-        return state
-
-    def _tell(self, before: int | None, action: int, reward: float, terminated: bool) -> None:
-        if self.on_step is not None and before is not None:
-            self.on_step(before, action, reward, self._known_state(), terminated)
-
-    def _available(self, state: int) -> NDArray[np.bool_]:
-        """Return which options can start in a state and do something there."""
-        table, group = self._table, self._table.group[state]
-        starts = np.zeros(len(self.options), dtype=bool)
-        starts[table.startable[table.start_ptr[group] : table.start_ptr[group + 1]]] = True
-        choices = np.array(self.options.world.choices(state), dtype=np.int64)
-        return np.asarray(starts & ((table.best[:, choices >> 3] >> (choices & 7)) & 1).any(axis=1))
-
-    def _best(self, option: int, state: int) -> NDArray[np.int64]:
-        """Return the choices that an option takes in a state, uniformly; none where it ends."""
-        choices = np.array(self.options.world.choices(state), dtype=np.int64)
-        return np.asarray(choices[(self._table.best[option, choices >> 3] >> (choices & 7)) & 1 > 0])

@@ -1,13 +1,19 @@
 """How good options are: exact steps between states, cover time, visitation."""
 
-from farpoint.measures.steps import StepsBetweenStates, steps_between_states
+from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs, median_of_runs
+from farpoint.measures.steps import steps_between_states
+from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.measures.walks import CoverTime, SampledSteps, cover_time, sample_steps_between_states, visitation
 
 __all__ = [
     "CoverTime",
+    "Estimate",
     "SampledSteps",
     "StepsBetweenStates",
     "cover_time",
+    "interquartile_mean",
+    "mean_of_runs",
+    "median_of_runs",
     "sample_steps_between_states",
     "steps_between_states",
     "visitation",

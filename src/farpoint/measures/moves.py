@@ -10,7 +10,9 @@ from farpoint.worlds import World
 
 
 def primitive_moves(world: World) -> csr_array:
-    """Return the row-stochastic matrix of a uniformly random primitive choice, rows "from".
+    """Return the row-stochastic matrix of a random primitive choice, rows "from".
+
+    A choice is taken with probability proportional to its weight: uniformly in worlds without weights.
 
     Examples
     --------
@@ -20,8 +22,9 @@ def primitive_moves(world: World) -> csr_array:
            [0.5, 0. , 0.5],
            [0. , 1. , 0. ]])
     """
-    uniform = 1.0 / np.diff(world.choice_ptr)[world.choice_states]
-    return move_matrix(world, uniform)
+    owners = world.choice_states
+    weights = np.ones(world.n_choices) if world.weights is None else world.weights
+    return move_matrix(world, weights / np.bincount(owners, weights=weights, minlength=world.n_states)[owners])
 
 
 def move_matrix(world: World, chances: NDArray[np.float64]) -> csr_array:

@@ -39,7 +39,7 @@ MANY_ENDS = 64
 # At most so many columns of n_states numbers at a time and worker, and at most so many bytes of them.
 _COLUMNS = 64
 _COLUMN_BYTES = 128 * 2**20
-_OPTIONS_A_TASK = 8
+_OPTIONS_PER_TASK = 8
 # options × ends × targets doubles are held twice.
 _MOST_BYTES = 4 * 2**30
 # So many steps show where a drift begins to gather the agent, so many factors where it ends up.
@@ -50,7 +50,13 @@ _OFTEN = 10.0
 
 
 def mean_steps(
-    world: World, options: OptionSet | None, targets: NDArray[np.int64], n_jobs: int, *, many_ends: int = MANY_ENDS
+    world: World,
+    options: OptionSet | None,
+    targets: NDArray[np.int64],
+    option_probability: float,
+    n_jobs: int,
+    *,
+    many_ends: int = MANY_ENDS,
 ) -> NDArray[np.float64]:
     """Return the expected steps to each target, averaged over all starts; inf beyond what a double can tell.
 
@@ -60,17 +66,17 @@ def mean_steps(
     >>> world = fp.four_rooms()
     >>> options = fp.discover(world, t=4)
     >>> exact = fp.steps_between_states(world, options, targets=[3, 50])
-    >>> np.allclose(mean_steps(world, options, np.array([3, 50]), 1), exact.per_goal, rtol=1e-10)
+    >>> np.allclose(mean_steps(world, options, np.array([3, 50]), 0.5, 1), exact.per_target, rtol=1e-10)
     True
     """
     n_options = 0 if options is None else len(options)
     if options is not None and options.climbs is None:
         _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
     followed = _follow_all(world, options, targets, many_ends, n_jobs)
-    ends = np.unique(np.concatenate([one.ends for one in followed.each] or [np.empty(0, dtype=np.int64)]))
+    ends = np.unique(np.concatenate([option.ends for option in followed.options] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
     try:
-        chain = _chain(world, options, followed, ends, targets)
+        chain = _chain(world, options, followed, ends, targets, option_probability)
     except RuntimeError:  # A is singular to rounding: no state is met in less than 1e15 steps
         return np.full(targets.size, np.inf)
     rows = [
@@ -100,7 +106,7 @@ class _FromTargets(NamedTuple):
 
 
 class _Followed(NamedTuple):
-    each: list[_FromTargets]
+    options: list[_FromTargets]
     available: NDArray[np.int64]
     near_ends: csr_array | None  # the end matrices of those that belong to A, summed where they can start
 
@@ -108,23 +114,23 @@ class _Followed(NamedTuple):
 def _follow_all(
     world: World, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
 ) -> _Followed:
-    available, near_ends, every = np.zeros(world.n_states, dtype=np.int64), None, []
+    available, near_ends, followed = np.zeros(world.n_states, dtype=np.int64), None, []
     if options is not None and len(options):
         tasks = [
-            range(first, min(first + _OPTIONS_A_TASK, len(options)))
-            for first in range(0, len(options), _OPTIONS_A_TASK)
+            range(first, min(first + _OPTIONS_PER_TASK, len(options)))
+            for first in range(0, len(options), _OPTIONS_PER_TASK)
         ]
-        for part in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs):
-            every += part.each
-            available += part.available
-            if part.near_ends is not None:
-                near_ends = part.near_ends if near_ends is None else csr_array(near_ends + part.near_ends)
-    return _Followed(every, available, near_ends)
+        for some in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs):
+            followed += some.options
+            available += some.available
+            if some.near_ends is not None:
+                near_ends = some.near_ends if near_ends is None else csr_array(near_ends + some.near_ends)
+    return _Followed(followed, available, near_ends)
 
 
 def _follow_some(shared: _Follow, numbers: range) -> _Followed:
     world, targets = shared.options.world, shared.targets
-    available, near_ends, every = np.zeros(world.n_states, dtype=np.int64), None, []
+    available, near_ends, followed = np.zeros(world.n_states, dtype=np.int64), None, []
     for number in numbers:
         following = Following(shared.options[number])
         available += following.option.initiation
@@ -148,10 +154,10 @@ def _follow_some(shared: _Follow, numbers: range) -> _Followed:
             if not near:
                 chances[some] = visits[ends].T
         none = np.empty(0, dtype=np.int64)
-        every.append(
+        followed.append(
             _FromTargets(none if near else ends, near, csr_array(matrix[targets]) if near else chances, steps, itself)
         )
-    return _Followed(every, available, near_ends)
+    return _Followed(followed, available, near_ends)
 
 
 def _check_size(n_options: int, n_ends: int, n_targets: int) -> None:
@@ -179,14 +185,16 @@ class _Chain:
     rows: csr_array  # h on E, one step after the meeting place, on average over starts
     own_rows: csr_array  # of each target: h there, and after each option of A followed from there
     own_targets: NDArray[np.int64]
+    known_factors: Any = None
 
     @cached_property
     def factors(self) -> Any:
-        """Factors of A; made where they are needed, as they cannot travel."""
-        return factored(self.system)
+        """Factors of A; they cannot be sent to another process, which makes its own."""
+        return factored(self.system) if self.known_factors is None else self.known_factors
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Chain, tuple(getattr(self, part.name) for part in fields(self))
+        names = [item.name for item in fields(self) if item.name != "known_factors"]
+        return _Chain, tuple(getattr(self, name) for name in names)
 
 
 def _chain(
@@ -195,28 +203,27 @@ def _chain(
     followed: _Followed,
     ends: NDArray[np.int64],
     targets: NDArray[np.int64],
+    chance: float,
 ) -> _Chain:
     n_states = world.n_states
     some = followed.available > 0
-    share = np.where(some, 0.5, 1.0)
-    weight = np.where(some, 0.5 / np.maximum(followed.available, 1), 0.0)
+    share = np.where(some, 1.0 - chance, 1.0)
+    weight = np.where(some, chance / np.maximum(followed.available, 1), 0.0)
     moves = primitive_moves(world)
     near_moves = None if followed.near_ends is None else diags_array(weight) @ followed.near_ends
     meeting, system, factors = _regular(moves, share, near_moves)
     unit = _unit_rows(n_states, ends)
     mean = csr_array(np.full((1, n_states), 1.0 / n_states))
-    near = np.array([each.near for each in followed.each], dtype=bool)
+    near = np.array([option.near for option in followed.options], dtype=bool)
     # Target by target: first its own row, then one for each option of A.
     n_near = int(near.sum())
-    stacked = _stack([_unit_rows(n_states, targets), *(each.end_chances for each in followed.each if each.near)])
+    stacked = _stack([_unit_rows(n_states, targets), *(option.end_chances for option in followed.options if option.near)])
     order = (np.arange(targets.size)[:, None] + targets.size * np.arange(n_near + 1)[None, :]).ravel()
-    chain = _Chain(
+    return _Chain(
         world, options, system, share, weight, meeting,
-        [np.searchsorted(ends, each.ends) for each in followed.each], ends, near, targets,
-        _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1),
+        [np.searchsorted(ends, option.ends) for option in followed.options], ends, near, targets,
+        _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1), factors,
     )  # fmt: skip
-    chain.__dict__["factors"] = factors
-    return chain
 
 
 def _stack(parts: list[csr_array]) -> csr_array:
@@ -311,14 +318,14 @@ def _joined(parts: list[Rows]) -> Rows:
 
 
 def _crossings(chain: _Chain, followed: _Followed, ends: NDArray[np.int64], whole: Rows, own: Rows) -> Crossings:
-    n_targets, n_options = chain.targets.size, len(followed.each)
-    itself = np.array([each.visits_to_itself for each in followed.each]).reshape(n_options, n_targets)
-    steps = np.array([each.steps for each in followed.each]).reshape(n_options, n_targets)
+    n_targets, n_options = chain.targets.size, len(followed.options)
+    itself = np.array([option.visits_to_itself for option in followed.options]).reshape(n_options, n_targets)
+    steps = np.array([option.steps for option in followed.options]).reshape(n_options, n_targets)
     # Of those that end in E, where they end when followed from each target; the last column is the meeting place.
     far = np.flatnonzero(~chain.near)
     from_targets = np.zeros((far.size, n_targets, ends.size + 1))
     for place, number in enumerate(far):
-        from_targets[place][:, chain.ends[number]] = followed.each[number].end_chances
+        from_targets[place][:, chain.ends[number]] = followed.options[number].end_chances
     whole.passing[:] /= itself[:, None, :]
     own.passing[:] /= np.repeat(itself, own.passing.shape[1] // n_targets, axis=1)[:, :, None]
     return Crossings(whole, own, from_targets, steps, chain.near)

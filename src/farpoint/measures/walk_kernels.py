@@ -6,38 +6,55 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.options.option_table import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
-from farpoint.simulation.tables import OptionTable, WorldTable
+from farpoint.simulation.tables import WorldTable
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def steps_to_target(world: WorldTable, options: OptionTable, start: int, target: int, most: int, stream: Stream) -> int:
-    """Return the number of steps of one walk until it reaches the target, one more than ``most`` if it does not."""
+def steps_to_target(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    start: int,
+    target: int,
+    max_steps: int,
+    stream: Stream,
+) -> int:
+    """Return the steps of one walk until it reaches the target, one more than ``max_steps`` if it does not."""
     state, option, steps = start, PRIMITIVE, 0
-    while state != target and steps <= most:
-        state, option = next_random_state(world, options, state, option, stream)
+    while state != target and steps <= max_steps:
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
         steps += 1
     return steps
 
 
 @numba.njit(cache=True, nogil=True)
 def sampled_steps(
-    world: WorldTable, options: OptionTable, target: int, runs: int, most: int, seed: int
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    target: int,
+    n_runs: int,
+    max_steps: int,
+    seed: int,
 ) -> NDArray[np.float64]:
-    """Return ``runs`` samples of the steps to the target, each averaged over all start states."""
+    """Return ``n_runs`` samples of the steps to the target, each averaged over all start states."""
     stream = np.full(1, seed, dtype=np.uint64)
     n_states = world.choice_ptr.size - 1
-    samples = np.zeros(runs)
-    for run in range(runs):
+    samples = np.zeros(n_runs)
+    for run in range(n_runs):
         for start in range(n_states):
-            steps = steps_to_target(world, options, start, target, most, stream)
-            samples[run] += steps if steps <= most else np.nan
+            steps = steps_to_target(world, options, option_probability, start, target, max_steps, stream)
+            samples[run] += steps if steps <= max_steps else np.nan
     return samples / n_states
 
 
 @numba.njit(cache=True, nogil=True)
-def cover_steps(world: WorldTable, options: OptionTable, start: int, most: int, seed: int) -> int:
-    """Return the steps of one walk until it has visited every state, -1 if ``most`` steps do not suffice."""
+def cover_steps(
+    world: WorldTable, options: OptionTable, option_probability: float, start: int, max_steps: int, seed: int
+) -> int:
+    """Return the steps of one walk until it has visited every state, -1 if ``max_steps`` do not suffice."""
     stream = np.full(1, seed, dtype=np.uint64)
     n_states = world.choice_ptr.size - 1
     seen = np.zeros(n_states, dtype=np.bool_)
@@ -45,9 +62,9 @@ def cover_steps(world: WorldTable, options: OptionTable, start: int, most: int, 
     left = n_states - 1
     state, option, steps = start, PRIMITIVE, 0
     while left > 0:
-        if steps == most:
+        if steps == max_steps:
             return -1
-        state, option = next_random_state(world, options, state, option, stream)
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
         steps += 1
         if not seen[state]:
             seen[state] = True
@@ -56,12 +73,14 @@ def cover_steps(world: WorldTable, options: OptionTable, start: int, most: int, 
 
 
 @numba.njit(cache=True, nogil=True)
-def visit_counts(world: WorldTable, options: OptionTable, start: int, steps: int, seed: int) -> NDArray[np.int64]:
-    """Return how often one walk of ``steps`` steps is in each state, the start not counted."""
+def visit_counts(
+    world: WorldTable, options: OptionTable, option_probability: float, start: int, n_steps: int, seed: int
+) -> NDArray[np.int64]:
+    """Return how often one walk of ``n_steps`` steps is in each state, the start not counted."""
     stream = np.full(1, seed, dtype=np.uint64)
     counts = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
     state, option = start, PRIMITIVE
-    for _ in range(steps):
-        state, option = next_random_state(world, options, state, option, stream)
+    for _ in range(n_steps):
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
         counts[state] += 1
     return counts

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.simulation.tables import option_table, streams, world_table
+from farpoint.options.option_table import option_table
+from farpoint.simulation.tables import streams, world_table
 from farpoint.worlds import World
 
 
@@ -29,12 +30,12 @@ class SampledSteps:
     Examples
     --------
     >>> import farpoint as fp
-    >>> sampled = fp.sample_steps_between_states(fp.grid((4,)), None, runs=50, seed=1)
-    >>> sampled.per_goal.shape, sampled.standard_error.shape
+    >>> sampled = fp.measures.sample_steps_between_states(fp.grid((4,)), None, n_runs=50, seed=1)
+    >>> sampled.per_target.shape, sampled.standard_error.shape
     ((4,), (4,))
     """
 
-    per_goal: NDArray[np.float64]
+    per_target: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     targets: NDArray[np.int64]
 
@@ -44,35 +45,36 @@ def sample_steps_between_states(
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
-    runs: int = 30,
+    n_runs: int = 30,
+    option_probability: float = 0.5,
     seed: int = 0,
-    most_steps: int = 100_000_000,
+    max_steps: int = 100_000_000,
     n_jobs: int = -1,
 ) -> SampledSteps:
-    """Return the quantity of `steps_between_states` by simulation, ``runs`` walks from every state to each target.
+    """Return the quantity of `steps_between_states` by simulation, ``n_runs`` walks from every state to each target.
 
-    A walk that has not arrived after ``most_steps`` is an error: options can make a state nearly unreachable.
+    A walk that has not arrived after ``max_steps`` is an error: options can make a state nearly unreachable.
 
     Examples
     --------
     >>> import farpoint as fp
     >>> world = fp.grid((5,))
     >>> exact = fp.steps_between_states(world, None)
-    >>> sampled = fp.sample_steps_between_states(world, None, runs=400, seed=2)
-    >>> bool((abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all())
+    >>> sampled = fp.measures.sample_steps_between_states(world, None, n_runs=400, seed=2)
+    >>> bool((abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all())
     True
     """
     check_crossable(world)
     check_same_world(world, options)
-    runs = check_integer("runs", runs, 2)
+    n_runs = check_integer("n_runs", n_runs, 2)
     chosen = check_targets(world, targets)
-    most = check_integer("most_steps", most_steps, 1)
-    moves, table = world_table(world), option_table(world, options)
+    max_steps = check_integer("max_steps", max_steps, 1)
+    agent = _random_agent(world, options, option_probability)
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
-    samples = np.array(list(each(_sampled_steps, (moves, table, runs, most), tasks, n_jobs=n_jobs)))
+    samples = np.array(list(each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs)))
     if np.isnan(samples).any():
-        raise InvalidInput(f"most_steps must be enough to reach every target; got {most}, and some walk did not end.")
-    return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(runs), chosen)
+        raise InvalidInput(f"max_steps must be enough to reach every target; got {max_steps}, and some walk did not end.")
+    return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(n_runs), chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class CoverTime:
     Examples
     --------
     >>> import farpoint as fp
-    >>> cover = fp.cover_time(fp.grid((4,)), None, runs=50)
+    >>> cover = fp.cover_time(fp.grid((4,)), None, n_runs=50)
     >>> cover.low <= cover.mean <= cover.high
     True
     """
@@ -98,9 +100,10 @@ def cover_time(
     options: OptionSet | None = None,
     *,
     start: int | None = None,
-    runs: int = 100,
+    n_runs: int = 100,
+    option_probability: float = 0.5,
     seed: int = 0,
-    most_steps: int = 10_000_000,
+    max_steps: int = 10_000_000,
     n_jobs: int = -1,
 ) -> CoverTime:
     """Return the expected number of steps in which an agent that acts at random visits every state.
@@ -111,9 +114,11 @@ def cover_time(
         As in `steps_between_states`.
     start : int, optional
         Default: the world's start, or state 0.
-    runs, seed : int
+    n_runs, seed : int
         Number of sampled walks, and their seed.
-    most_steps : int
+    option_probability : float
+        Probability that a decision is an option, where one can start.
+    max_steps : int
         A walk that needs more is an error: options can make a state nearly unreachable.
 
     Examples
@@ -126,14 +131,14 @@ def cover_time(
     """
     check_crossable(world)
     check_same_world(world, options)
-    runs = check_integer("runs", runs, 2)
-    begin = check_start(world, start)
-    most_steps = check_integer("most_steps", most_steps, 1)
-    moves, table = world_table(world), option_table(world, options)
-    walks = np.array(list(each(_cover_steps, (moves, table, begin, most_steps), streams(seed, runs), n_jobs=n_jobs)))
+    n_runs = check_integer("n_runs", n_runs, 2)
+    first = check_start(world, start)
+    max_steps = check_integer("max_steps", max_steps, 1)
+    agent = _random_agent(world, options, option_probability)
+    walks = np.array(list(each(_cover_steps, (*agent, first, max_steps), streams(seed, n_runs), n_jobs=n_jobs)))
     if (walks < 0).any():
         raise InvalidInput(
-            f"most_steps must be enough to visit every state; got {most_steps}, and {(walks < 0).sum()} of {runs} "
+            f"max_steps must be enough to visit every state; got {max_steps}, and {(walks < 0).sum()} of {n_runs} "
             "walks did not end."
         )
     estimate = mean_of_runs(walks, seed=seed)
@@ -145,35 +150,36 @@ def visitation(
     options: OptionSet | None = None,
     *,
     start: int | None = None,
-    steps: int = 1_000,
-    runs: int = 100,
+    n_steps: int = 1_000,
+    n_runs: int = 100,
+    option_probability: float = 0.5,
     seed: int = 0,
     n_jobs: int = -1,
 ) -> NDArray[np.float64]:
-    """Return how often an agent that acts at random visits each state in ``steps`` steps, averaged over runs.
+    """Return how often an agent that acts at random visits each state in ``n_steps`` steps, averaged over runs.
 
     Examples
     --------
     >>> import farpoint as fp
-    >>> fp.visitation(fp.grid((5,)), None, start=0, steps=40, runs=10).sum() == 40
+    >>> fp.visitation(fp.grid((5,)), None, start=0, n_steps=40, n_runs=10).sum() == 40
     np.True_
     """
     check_same_world(world, options)
-    begin = check_start(world, start)
-    steps, runs = check_integer("steps", steps, 1), check_integer("runs", runs, 1)
-    moves, table = world_table(world), option_table(world, options)
+    first = check_start(world, start)
+    n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)
+    agent = _random_agent(world, options, option_probability)
     counts = np.zeros(world.n_states)
-    for of_run in each(_visit_counts, (moves, table, begin, steps), streams(seed, runs), n_jobs=n_jobs):
+    for of_run in each(_visit_counts, (*agent, first, n_steps), streams(seed, n_runs), n_jobs=n_jobs):
         counts += of_run
-    return counts / runs
+    return counts / n_runs
 
 
 def _sampled_steps(shared: tuple[Any, ...], task: tuple[int, np.uint64]) -> NDArray[np.float64]:
     from farpoint.measures.walk_kernels import sampled_steps
 
-    world, table, runs, most = shared
+    world, table, option_probability, n_runs, max_steps = shared
     target, stream = task
-    return np.asarray(sampled_steps(world, table, target, runs, most, stream))
+    return np.asarray(sampled_steps(world, table, option_probability, target, n_runs, max_steps, stream))
 
 
 def _cover_steps(shared: tuple[Any, ...], stream: np.uint64) -> int:
@@ -186,6 +192,12 @@ def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int6
     from farpoint.measures.walk_kernels import visit_counts
 
     return np.asarray(visit_counts(*shared, stream))
+
+
+def _random_agent(world: World, options: OptionSet | None, option_probability: float) -> tuple[Any, ...]:
+    """Return what the kernels need of an agent that acts at random."""
+    chance = check_fraction("option_probability", option_probability)
+    return world_table(world), option_table(world, options), chance
 
 
 def check_start(world: World, start: int | None) -> int:

@@ -1,8 +1,20 @@
 """Options: what they are, how they are found, how they reach their goals."""
 
-from farpoint.options.discovery import METHODS, discover
+from farpoint.options.discovery import discover
+from farpoint.options.graph_options import GraphOptions, direction_controller
+from farpoint.options.methods import METHODS
 from farpoint.options.option import Option
 from farpoint.options.option_set import OptionSet
-from farpoint.options.storage import load_options
+from farpoint.options.protocol import OptionLike, OptionList, Options
 
-__all__ = ["METHODS", "Option", "OptionSet", "discover", "load_options"]
+__all__ = [
+    "METHODS",
+    "GraphOptions",
+    "Option",
+    "OptionLike",
+    "OptionList",
+    "OptionSet",
+    "Options",
+    "direction_controller",
+    "discover",
+]

@@ -1,45 +1,43 @@
-"""Options without learning: routes on a sampled graph, followed by a local controller."""
+"""Options in continuous spaces without learning: routes on a sampled graph, followed by a local controller."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, overload
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
-from scipy.spatial import cKDTree
 
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.options.option_set import OptionSet
+from farpoint.options.protocol import Options
 
 # Of (observation, observation of the next state on the route): the action to take.
 Controller = Callable[[NDArray[Any], NDArray[Any]], Any]
 
 
 def direction_controller(displacements: ArrayLike) -> Controller:
-    """Return a controller that takes the action whose displacement points best to where it should go.
+    """Return a controller that takes the action whose displacement points best towards the target.
 
     Parameters
     ----------
     displacements : array, shape (n_actions, n_features)
-        What each action adds to an observation, nothing standing in the way.
+        What each action adds to an observation where nothing is in the way.
 
     Examples
     --------
     >>> import numpy as np, farpoint as fp
-    >>> control = fp.direction_controller([[1.0, 0.0], [0.0, 1.0]])
+    >>> control = fp.options.direction_controller([[1.0, 0.0], [0.0, 1.0]])
     >>> control(np.array([0.0, 0.0]), np.array([0.2, 3.0]))
     1
     """
     moves = np.asarray(displacements, dtype=np.float64)
     if moves.ndim != 2 or not len(moves) or not np.isfinite(moves).all():
-        raise InvalidInput(f"displacements must have one row an action; got shape {moves.shape}.")
+        raise InvalidInput(f"displacements must have one row per action; got shape {moves.shape}.")
     lengths = np.linalg.norm(moves, axis=1, keepdims=True)
-    units = np.divide(moves, lengths, out=np.zeros_like(moves), where=lengths > 0)
-
-    return _Directions(units)
+    return _Directions(np.divide(moves, lengths, out=np.zeros_like(moves), where=lengths > 0))
 
 
 class _Directions:
@@ -53,67 +51,45 @@ class _Directions:
 
 
 class GraphOption:
-    """One option of `GraphOptions`: from wherever it is, along the graph to its goal.
+    """One option of `GraphOptions`: from wherever the agent is, along the graph to the goal.
 
-    It has no memory: at each step it plans anew from the sample nearest to the observation, so that an agent that was
-    blown off its route goes on from where it is.
+    It has no memory: at each step it plans anew from the state nearest to the observation, so that an agent that left
+    its route continues from where it is.
     """
 
     def __init__(self, options: GraphOptions, number: int) -> None:
         self._options = options
         self.number = number
-        self.goal: NDArray[np.float64] = options.observations[options.goals[number]]
+        self.goal: NDArray[np.float64] = options.goals[number]
 
-    def ended(self, observation: ArrayLike) -> bool:
-        """Return whether the goal is reached: at most ``radius`` away."""
-        away = np.asarray(observation, dtype=np.float64).ravel() - self.goal
-        return bool(np.sqrt(away @ away) <= self._options.radius)
-
-    def initiation(self, observation: ArrayLike) -> bool:
-        """Return whether the option can start here: not at its goal, and on a part of the graph that leads there."""
-        if self.ended(observation):
-            return False
-        return bool(np.isfinite(self._options.distances[self.number, self._options.nearest(observation)]))
+    def can_start(self, observation: ArrayLike) -> bool:
+        """Return whether the option can start here: not at its goal, and where the graph leads there."""
+        return bool(self._options.can_start(observation)[self.number])
 
     def act(self, observation: ArrayLike) -> Any | None:
         """Return the action to take, or None where the option ends."""
-        if not self.initiation(observation):
-            return None
-        here = np.asarray(observation, dtype=np.float64).ravel()
-        return self._options.controller(here, self._target(here))
+        return self._options.act(self.number, observation)
+
+    def ended(self, observation: ArrayLike) -> bool:
+        """Return whether the option ends here: at most ``radius`` from its goal, or where no route leads there."""
+        return bool(self._options.ended(observation)[self.number])
 
     def route(self, observation: ArrayLike) -> NDArray[np.int64]:
-        """Return the states on the way from the sample nearest to an observation to the goal."""
-        state = self._options.nearest(observation)
-        if not np.isfinite(self._options.distances[self.number, state]):
-            raise InvalidInput(f"observation must be where option {self.number} can start; got {observation!r}.")
-        goal, after = int(self._options.goals[self.number]), self._options._after[self.number]
-        states = [state]
-        while state != goal:
-            state = int(after[state])
-            states.append(state)
-        return np.array(states)
-
-    def _target(self, here: NDArray[np.float64]) -> NDArray[np.float64]:
-        options = self._options
-        state, goal = options.nearest(here), int(options.goals[self.number])
-        # One state ahead of the nearest: going to the nearest itself would be a way back as often as not.
-        ahead = state if state == goal else int(options._after[self.number, state])
-        target: NDArray[np.float64] = options.observations[ahead]
-        return target
+        """Return the states on the way from the state nearest to an observation to the goal."""
+        options = self._options.options
+        return options[self.number].route(int(options.world.nearest_states(observation)[0]))
 
 
-class GraphOptions(Sequence[GraphOption]):
-    """Options that lead to goals along the shortest routes of a sampled graph, with no learning at all.
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphOptions(Options[GraphOption]):
+    """Options to the goals of an `OptionSet` on a sampled world, for an agent in the continuous space itself.
+
+    The routes are those of the `OptionSet`; the controller brings the agent from one state of a route to the next.
 
     Parameters
     ----------
-    world : World
-        Its states are samples of a continuous space; an edge means that a step leads from one to the other.
-    observations : array, shape (n_states, n_features)
-        The observation of each state.
-    goals : array of int
-        The states that the options lead to.
+    options : OptionSet
+        On a world whose states have observations, as `World.from_samples` makes them.
     controller : function of (observation, target observation)
         Gives the action that brings an agent from one to the other when they are near, such as
         `direction_controller`.
@@ -123,70 +99,85 @@ class GraphOptions(Sequence[GraphOption]):
     Examples
     --------
     >>> import numpy as np, farpoint as fp
+    >>> from dataclasses import replace
     >>> env = fp.ContinuousMaze("S....", noise=0.0)
     >>> corridor = fp.World.from_map(".....")
-    >>> middles = corridor.positions[:, ::-1] + 0.5
-    >>> options = fp.GraphOptions(corridor, middles, [4], fp.direction_controller(env.displacements), radius=0.3)
+    >>> corridor = replace(corridor, observations=corridor.positions[:, ::-1] + 0.5)
+    >>> control = fp.options.direction_controller(env.displacements)
+    >>> options = fp.GraphOptions(fp.OptionSet(corridor, [4]), control, radius=0.3)
     >>> options[0].route([0.5, 0.5])
     array([0, 1, 2, 3, 4])
     >>> options[0].act([0.5, 0.5]), options[0].act([4.4, 0.5])
     (0, None)
     """
 
-    def __init__(
-        self,
-        world: World,
-        observations: ArrayLike,
-        goals: ArrayLike,
-        controller: Controller,
-        *,
-        radius: float,
-    ) -> None:
-        array = np.asarray(observations, dtype=np.float64)
-        if array.ndim < 2 or len(array) != world.n_states or not np.isfinite(array).all():
+    options: OptionSet
+    controller: Controller
+    radius: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.options, OptionSet) or self.options.world.observations is None:
             raise InvalidInput(
-                f"observations must be finite, one row a state ({world.n_states}); got shape {array.shape}."
+                f"options must be an OptionSet on a world with observations; got {self.options!r}. Discover them in "
+                "World.from_samples."
             )
-        self.observations: NDArray[np.float64] = array.reshape(len(array), -1)
-        self.goals = world.check_states("goals", goals)
-        if not self.goals.size:
-            raise InvalidInput("goals must be at least one; got none.")
-        if not np.isfinite(radius) or radius < 0:
-            raise InvalidInput(f"radius must be a finite number of at least 0; got {radius!r}.")
-        self.radius = float(radius)
-        self.controller = controller
-        self._tree = cKDTree(self.observations)
-        self.distances, self._after = _routes(world, self.observations, self.goals)
+        if self.options.climbs is not None or self.options.initiation is not None:
+            raise InvalidInput(f"options must lead to goals from everywhere; got {self.options!r}.")
+        if not np.isfinite(self.radius) or self.radius < 0:
+            raise InvalidInput(f"radius must be a finite number of at least 0; got {self.radius!r}.")
 
-    def nearest(self, observation: ArrayLike) -> int:
-        """Return the state whose observation is nearest."""
-        return int(self._tree.query(np.asarray(observation, dtype=np.float64).ravel())[1])
-
-    @overload
-    def __getitem__(self, number: int) -> GraphOption: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[GraphOption]: ...
-    def __getitem__(self, number: int | slice) -> GraphOption | Sequence[GraphOption]:
-        if isinstance(number, slice):
-            return [self[item] for item in range(len(self))[number]]
-        return GraphOption(self, range(len(self))[number])
+    @cached_property
+    def goals(self) -> NDArray[np.float64]:
+        """The observation of each goal, one row per option."""
+        assert self.options.world.observations is not None
+        return np.asarray(self.options.world.observations[self.options.goals])
 
     def __len__(self) -> int:
-        return len(self.goals)
+        return len(self.options)
+
+    def option(self, number: int) -> GraphOption:
+        """Return one option."""
+        return GraphOption(self, number)
+
+    def subset(self, numbers: range) -> GraphOptions:
+        """Return some of the options."""
+        return GraphOptions(self.options.subset(numbers), self.controller, self.radius)
+
+    def _at_goal(self, here: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(np.linalg.norm(self.goals - here, axis=1) <= self.radius)
+
+    def can_start(self, observation: ArrayLike) -> NDArray[np.bool_]:
+        """Return which options can start here: not at their goals, and where the graph leads there."""
+        return ~self.ended(observation)
+
+    def ended(self, observation: ArrayLike) -> NDArray[np.bool_]:
+        """Return which options end here: at their goals, or where no route leads there."""
+        here = np.asarray(observation, dtype=np.float64).ravel()
+        state = int(self.options.world.nearest_states(here)[0])
+        return self._at_goal(here) | ~self.options.table.initiation(state)
+
+    def act(self, number: int, observation: ArrayLike, rng: np.random.Generator | None = None) -> Any | None:
+        """Return the action to take, or None where the option ends."""
+        here = np.asarray(observation, dtype=np.float64).ravel()
+        away = here - self.goals[number]
+        world = self.options.world
+        state = int(world.nearest_states(here)[0])
+        if away @ away <= self.radius**2 or not self.options.table.initiation(state)[number]:
+            return None
+        assert world.observations is not None
+        return self.controller(here, world.observations[self._next_state(number, state)])
+
+    def _next_state(self, number: int, state: int) -> int:
+        """Return the next state of a route: going to the nearest one itself would be a way back as often as not."""
+        choices = np.array(self.options.world.choices(state), dtype=np.int64)
+        taken = self.options.table.taken(choices)[number]
+        if not taken.any():
+            return state
+        matrix = self.options.world.transitions
+        choice = choices[int(taken.argmax())]
+        entries = slice(matrix.indptr[choice], matrix.indptr[choice + 1])
+        return int(matrix.indices[entries][matrix.data[entries].argmax()])
 
     def __repr__(self) -> str:
-        return f"GraphOptions({len(self)} goals, {len(self.observations)} samples, radius={self.radius:g})"
+        return f"GraphOptions({len(self)} goals, {self.options.world.n_states} states, radius={self.radius:g})"
 
-
-def _routes(
-    world: World, observations: NDArray[np.float64], goals: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the length of the way from every state to each goal, and the next state on it (-1 where there is none)."""
-    edges = world.adjacency.tocoo()
-    lengths = np.linalg.norm(observations[edges.row] - observations[edges.col], axis=1)
-    # Two samples at one place are a step apart all the same; a stored zero would be no edge.
-    lengths = np.maximum(lengths, 1e-12)
-    # Against the edges from the goal: a predecessor there is the next state on the way.
-    reverse = csr_array((lengths, (edges.col, edges.row)), shape=world.adjacency.shape)
-    distances, after = dijkstra(reverse, indices=goals, return_predecessors=True)
-    return distances, np.where(after < 0, -1, after).astype(np.int64)

@@ -1,13 +1,13 @@
-"""One option: where it may start, what it does, where it ends.
+"""One option on the states of a world: where it can start, what it does, where it ends.
 
-Every option here goes down a *potential*, one number a state: it takes, uniformly among those that are equally good,
-the choices whose next state has the least expected potential, and it ends where no choice leads lower. For an option
-that leads to a goal the potential is the expected number of steps to that goal.
+Every option here goes down a *potential*, one number per state: it takes, uniformly among those that are equally good,
+the choices with the least expected potential, and it ends where no choice leads lower. For an option that leads to a
+goal the potential is the expected length of the route to that goal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import Any
 
@@ -15,14 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_integer
-from farpoint.options.routes import least_over_choices, steps_near_routes
+from farpoint.options.routes import choice_costs, least_over_choices, steps_near_routes
 from farpoint.worlds import World
+
+# Differences smaller than this share of the largest potential are rounding: of the linear solver for expected lengths,
+# of the eigensolver for what is climbed. A corridor of 10⁵ states has eigenvectors whose last steps are 10⁻⁹ of the
+# largest entry.
+_LENGTH_TOLERANCE = 1e-11
+_CLIMB_TOLERANCE = 1e-12
 
 
 class Option:
     """An option in the sense of Sutton, Precup and Singh: initiation set, policy, termination.
 
-    Get one from an `OptionSet`: ``options[0]``.
+    Get one from an `OptionSet`: ``options[0]``. ``can_start``, ``act`` and ``ended`` take an observation, which is the
+    label of a state (its number in worlds without labels); the other methods take the number of a state.
 
     Attributes
     ----------
@@ -32,7 +39,9 @@ class Option:
     goal : int or None
         The state that it leads to, if it leads to one.
     initiation : array of bool, shape (n_states,)
-        Where it may start.
+        Where it can start.
+    ends : array of bool, shape (n_states,)
+        Where it ends.
 
     Examples
     --------
@@ -42,7 +51,7 @@ class Option:
     Option(to state 0, starts in 12 states)
     >>> option.route(11, seed=1)
     array([11, 10,  9,  5,  4,  0])
-    >>> option.terminates(0), option.terminates(5)
+    >>> option.ended(0), option.ended(5)
     (True, False)
     """
 
@@ -52,35 +61,97 @@ class Option:
         potential: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
         goal: int | None = None,
         only_from: int | None = None,
-        tolerance: float = 1e-9,
     ) -> None:
         self.world = world
         self.goal = goal
-        self.tolerance = tolerance
         self._only_from = only_from
         self._make_potential = potential if callable(potential) else lambda: potential
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Option, (self.world, self.potential, self.goal, self._only_from, self.tolerance)
+        return Option, (self.world, self.potential, self.goal, self._only_from)
 
     @cached_property
     def potential(self) -> NDArray[np.float64]:
-        """What the policy goes down: for an option to a goal, the expected number of steps to it."""
+        """What the policy goes down: for an option to a goal, the expected length of the route."""
         return self._make_potential()
 
     @cached_property
     def initiation(self) -> NDArray[np.bool_]:
-        """Where the option may start."""
+        """Where the option can start; it ends at once where it also ends."""
         if self._only_from is not None:
             return np.asarray(np.arange(self.world.n_states) == self._only_from)
         return np.asarray(np.isfinite(self.potential))
 
+    @cached_property
+    def ends(self) -> NDArray[np.bool_]:
+        """Where the option ends."""
+        taken = self.world.choice_states[self.choice_probabilities() > 0]
+        return np.asarray(np.bincount(taken, minlength=self.world.n_states) == 0)
+
+    @cached_property
+    def _tolerance(self) -> float:
+        finite = self.potential[np.isfinite(self.potential)]
+        share = _CLIMB_TOLERANCE if self.goal is None else _LENGTH_TOLERANCE
+        return share * float(np.abs(finite).max(initial=0.0))
+
     @property
     def expected_steps(self) -> NDArray[np.float64]:
-        """Expected number of steps to the goal from every state, inf where it cannot be reached for sure."""
+        """Expected number of steps (length) to the goal from every state, inf where it cannot be reached for certain."""
         if self.goal is None:
             raise InvalidInput("option must lead to one goal to have expected steps; this one climbs a function.")
         return self.potential
+
+    def can_start(self, observation: Hashable) -> bool:
+        """Return whether the option can start here; not where it would end at once, nor in an unknown state.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> fp.discover(fp.open_room(3, 4))[0].can_start(5)
+        True
+        """
+        state = self.world.find_state(observation)
+        return state is not None and bool(self.initiation[state]) and self.policy(state).any().item()
+
+    def act(self, observation: Hashable, rng: np.random.Generator | None = None) -> int | None:
+        """Return the environment's action that the option takes here, or None where it ends.
+
+        Parameters
+        ----------
+        observation : hashable
+            The label of a state: a discrete observation, or what ``state=`` of `World.from_env` gives.
+        rng : Generator, optional
+            Draws among equally good actions; without it the first of them is taken.
+
+        Examples
+        --------
+        >>> import gymnasium as gym, farpoint as fp
+        >>> world = fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+        >>> option = fp.discover(world, n_options=1)[0]
+        >>> [option.act(observation) for observation in range(4)]
+        [2, 2, 2, None]
+        """
+        state = self.world.find_state(observation)
+        if state is None:
+            return None
+        chances = self.policy(state)
+        if not chances.any():
+            return None
+        assert self.world.actions is not None
+        place = int(chances.argmax()) if rng is None else int(rng.choice(chances.size, p=chances))
+        return int(self.world.actions[self.world.choice_ptr[state] + place])
+
+    def ended(self, observation: Hashable) -> bool:
+        """Return whether the option ends here; in a state that the world does not have it does.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> fp.discover(fp.open_room(3, 4))[0].ended(0)
+        True
+        """
+        state = self.world.find_state(observation)
+        return state is None or not self.policy(state).any()
 
     def policy(self, state: int) -> NDArray[np.float64]:
         """Return the probabilities with which the option takes each choice of ``state``; all 0 where it ends.
@@ -92,23 +163,17 @@ class Option:
         >>> option.policy(5)       # up, left, right, down: two ways are equally short
         array([0.5, 0.5, 0. , 0. ])
         """
-        state = check_integer("state", state, 0, self.world.n_states - 1)
-        values = self._after_choices(state)
-        if values.size == 0 or not self._improves(values.min(), self.potential[state]):
-            return np.zeros(values.size)
-        best = values <= values.min() + self.tolerance
+        choices = self.world.choices(state)
+        matrix, after = self.world.transitions, np.empty(len(choices))
+        for place, choice in enumerate(choices):
+            entries = slice(matrix.indptr[choice], matrix.indptr[choice + 1])
+            after[place] = matrix.data[entries] @ self.potential[matrix.indices[entries]]
+        costs = 0.0 if self.goal is None else choice_costs(self.world, choices)
+        values = after + costs
+        best = values <= values.min(initial=np.inf) + self._tolerance
+        if not (after[best] < self.potential[state] - self._tolerance).any():
+            return np.zeros(len(choices))
         return np.asarray(best / best.sum())
-
-    def terminates(self, state: int) -> bool:
-        """Return whether the option ends in ``state``.
-
-        Examples
-        --------
-        >>> import farpoint as fp
-        >>> fp.discover(fp.open_room(3, 4))[0].terminates(0)
-        True
-        """
-        return not self.policy(state).any()
 
     def choice_probabilities(self) -> NDArray[np.float64]:
         """Return the probability of every choice of the world under the option's policy, in its own state.
@@ -120,23 +185,26 @@ class Option:
         >>> option.choice_probabilities()        # 0→1, 1→0, 1→2, 2→1
         array([0., 1., 0., 1.])
         """
-        values = np.asarray(self.world.transitions @ self.potential)
-        least = least_over_choices(self.world, values)
-        owners = self.world.choice_states
-        moves = self._improves(least, self.potential)
-        best = (values <= least[owners] + self.tolerance) & moves[owners]
-        n_best = np.bincount(owners[best], minlength=self.world.n_states)
+        world = self.world
+        after = np.asarray(world.transitions @ self.potential)
+        values = after if self.goal is None else after + choice_costs(world)
+        owners = world.choice_states
+        best = values <= (least_over_choices(world, values) + self._tolerance)[owners]
+        improves = best & (after < (self.potential - self._tolerance)[owners])
+        moves = np.bincount(owners[improves], minlength=world.n_states) > 0
+        best &= moves[owners]
+        n_best = np.bincount(owners[best], minlength=world.n_states)
         return np.asarray(best / np.maximum(n_best, 1)[owners])
 
-    def route(self, from_state: int, *, seed: int = 0, max_steps: int = 1_000_000) -> NDArray[np.int64]:
-        """Return the states visited when the option is followed from ``from_state``, the first and the last included.
+    def route(self, state: int, *, seed: int = 0, max_steps: int = 1_000_000) -> NDArray[np.int64]:
+        """Return the states visited when the option is followed from ``state``, the first and the last included.
 
         Ties between equally good choices, and the world's own chances, are drawn with ``seed``.
 
         Raises
         ------
         InvalidInput
-            If the option cannot start in ``from_state``, or has not ended after ``max_steps``.
+            If the option cannot start in ``state``, or has not ended after ``max_steps``.
 
         Examples
         --------
@@ -144,17 +212,16 @@ class Option:
         >>> fp.discover(fp.grid((5,)))[0].route(3)
         array([3, 2, 1, 0])
         """
-        state = check_integer("from_state", from_state, 0, self.world.n_states - 1)
+        state = check_integer("state", state, 0, self.world.n_states - 1)
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
-        if self.goal is not None and self.world.deterministic and "potential" not in self.__dict__:
+        plain = self.world.deterministic and self.world.lengths is None
+        if self.goal is not None and plain and "potential" not in self.__dict__:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
             guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
         if not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
-            raise InvalidInput(
-                f"from_state must be in the option's initiation set; got {state}. See option.initiation."
-            )
+            raise InvalidInput(f"state must be in the option's initiation set; got {state}. See option.initiation.")
         visited = [state]
         while True:
             chances = guide.policy(state)
@@ -167,26 +234,11 @@ class Option:
             visited.append(state)
         return np.array(visited, dtype=np.int64)
 
-    def _entries(self, choice: int) -> slice:
-        indptr = self.world.transitions.indptr
-        return slice(indptr[choice], indptr[choice + 1])
-
     def _follow(self, choice: int, rng: np.random.Generator) -> int:
-        entries = self._entries(choice)
-        targets = self.world.transitions.indices[entries]
-        return int(targets[0] if targets.size == 1 else rng.choice(targets, p=self.world.transitions.data[entries]))
-
-    def _after_choices(self, state: int) -> NDArray[np.float64]:
-        """Return the expected potential after each choice of ``state``."""
         matrix = self.world.transitions
-        expected = []
-        for choice in self.world.choices(state):
-            entries = self._entries(choice)
-            expected.append(matrix.data[entries] @ self.potential[matrix.indices[entries]])
-        return np.array(expected)
-
-    def _improves(self, best: Any, here: Any) -> Any:
-        return best < here - self.tolerance
+        entries = slice(matrix.indptr[choice], matrix.indptr[choice + 1])
+        after = matrix.indices[entries]
+        return int(after[0] if after.size == 1 else rng.choice(after, p=matrix.data[entries]))
 
     def __repr__(self) -> str:
         what = "climbs" if self.goal is None else f"to state {self.goal}"

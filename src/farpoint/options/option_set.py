@@ -1,26 +1,32 @@
-"""A set of options on one world."""
+"""A set of options on the states of one world."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from os import PathLike
 from threading import Lock
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
+from farpoint.options.option_table import OptionTable, option_table
+from farpoint.options.protocol import Options
 from farpoint.options.routes import steps_to
 from farpoint.worlds import World
 from farpoint.worlds.arrays import read_only
+from farpoint.worlds.keys import state_key
 
 # Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
 _CACHE_BYTES = 256 * 2**20
+_KIND = "farpoint-options"
+_OPTIONAL = ("initiation", "climbs")
 
 
 def check_same_world(world: World, options: OptionSet | None) -> None:
@@ -30,7 +36,7 @@ def check_same_world(world: World, options: OptionSet | None) -> None:
 
 
 class _Potentials:
-    """The steps to each goal from everywhere: computed when asked for, kept while they fit."""
+    """The length of the routes to each goal from everywhere: computed when needed, kept while they fit."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -39,14 +45,14 @@ class _Potentials:
         self._lock = Lock()
 
     def of(self, goal: int) -> NDArray[np.float64] | Callable[[], NDArray[np.float64]]:
-        """Return the potential of a goal if it is there, or what makes it."""
+        """Return the potential of a goal if it is there, or a function that computes it."""
         with self._lock:
             if goal in self._kept:
                 self._kept.move_to_end(goal)
                 return self._kept[goal]
-        return partial(self._make, goal)
+        return partial(self._compute, goal)
 
-    def _make(self, goal: int) -> NDArray[np.float64]:
+    def _compute(self, goal: int) -> NDArray[np.float64]:
         with self._lock:
             if goal in self._kept:
                 return self._kept[goal]
@@ -60,10 +66,11 @@ class _Potentials:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OptionSet(Sequence[Option]):
-    """A read-only sequence of options on one world.
+class OptionSet(Options[Option]):
+    """A read-only sequence of options on one world; a slice is an `OptionSet` too.
 
-    Made by `discover` or `load_options`. The route of an option is computed when it is first used.
+    Made by `discover` or `OptionSet.load`, or from goals of your own. The routes of an option are computed when it is
+    first used. The methods that take an observation take the label of a state (its number in worlds without labels).
 
     Attributes
     ----------
@@ -73,7 +80,7 @@ class OptionSet(Sequence[Option]):
     method : str
     record : dict
         How the options were found: t, solver, heights and prominences of the goals, seed, …
-    starts : array of int, optional
+    initiation : array of int, optional
         Of options that start in one state only, that state. Default: every state from which the goal can be reached.
     climbs : array of float, shape (n_options, n_states), optional
         What each option climbs, for options that end at any local maximum instead of a goal.
@@ -86,19 +93,21 @@ class OptionSet(Sequence[Option]):
     OptionSet(20 diffusion options on four_rooms, t=4)
     >>> options[0].route(options.world.start).size
     13
+    >>> fp.OptionSet(fp.grid((5,)), [0, 4])[1].route(2)
+    array([2, 3, 4])
     """
 
     world: World
     goals: NDArray[np.int64]
-    method: str
+    method: str = "custom"
     record: dict[str, Any] = field(default_factory=dict)
-    starts: NDArray[np.int64] | None = None
+    initiation: NDArray[np.int64] | None = None
     climbs: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "goals", self._read_only_states("goals", self.goals))
-        if self.starts is not None:
-            object.__setattr__(self, "starts", self._read_only_states("starts", self.starts))
+        if self.initiation is not None:
+            object.__setattr__(self, "initiation", self._read_only_states("initiation", self.initiation))
         if self.climbs is not None:
             climbs = np.asarray(self.climbs, dtype=np.float64)
             if climbs.shape != (len(self), self.world.n_states):
@@ -109,66 +118,99 @@ class OptionSet(Sequence[Option]):
     def _potentials(self) -> _Potentials:
         return _Potentials(self.world)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OptionSet, tuple(getattr(self, part.name) for part in fields(self))
+    @cached_property
+    def table(self) -> OptionTable:
+        """All options as flat arrays."""
+        return option_table(self.world, self)
 
-    def _read_only_states(self, what: str, states: NDArray[np.int64]) -> NDArray[np.int64]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OptionSet, tuple(getattr(self, item.name) for item in fields(self))
+
+    def _read_only_states(self, what: str, states: Any) -> NDArray[np.int64]:
         checked = self.world.check_states(what, states)
-        if checked.size != len(self):
-            raise InvalidInput(f"{what} must have one state an option ({len(self)}); got {checked.size}.")
-        checked.setflags(write=False)
-        return checked
+        if what != "goals" and checked.size != len(self):
+            raise InvalidInput(f"{what} must have one state per option ({len(self)}); got {checked.size}.")
+        return read_only(checked)
 
     def __len__(self) -> int:
         return int(np.size(self.goals))
 
-    @overload
-    def __getitem__(self, index: int) -> Option: ...
-    @overload
-    def __getitem__(self, index: slice) -> OptionSet: ...
-    def __getitem__(self, index: int | slice) -> Option | OptionSet:
-        if isinstance(index, slice):
-            record = {
-                name: value[index] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
-            }
-            starts = None if self.starts is None else self.starts[index]
-            climbs = None if self.climbs is None else self.climbs[index]
-            return OptionSet(self.world, self.goals[index], self.method, record, starts, climbs)
+    def option(self, number: int) -> Option:
+        """Return one option."""
         if self.climbs is not None:
-            return Option(self.world, -self.climbs[index])
-        goal = int(self.goals[index])
-        only_from = None if self.starts is None else int(self.starts[index])
+            return Option(self.world, -self.climbs[number])
+        goal = int(self.goals[number])
+        only_from = None if self.initiation is None else int(self.initiation[number])
         return Option(self.world, self._potentials.of(goal), goal, only_from)
 
-    def __iter__(self) -> Iterator[Option]:
-        return (self[index] for index in range(len(self)))
+    def subset(self, numbers: range) -> OptionSet:
+        """Return some of the options."""
+        chosen = np.asarray(numbers, dtype=np.int64)
+        record = {name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()}
+        initiation = None if self.initiation is None else self.initiation[chosen]
+        climbs = None if self.climbs is None else self.climbs[chosen]
+        return OptionSet(self.world, self.goals[chosen], self.method, record, initiation, climbs)
 
-    def act(self, option: int, state: Hashable, *, seed: int | np.random.Generator = 0) -> int | None:
-        """Return the environment's action that an option takes in a state, or None where it ends: no state is kept.
+    def observe(self, env: Any, observation: Any) -> Hashable:
+        """Return the label of the state that an environment is in, as `World.from_env` labels states."""
+        return state_key(env, observation)
 
-        Parameters
-        ----------
-        option : int
-        state : hashable
-            The key of the state: a discrete observation, or what ``state=`` of `World.from_env` gives.
-        seed : int or Generator
-            For ties; pass a Generator to draw anew each time.
+    def _choices(self, state: int) -> NDArray[np.int64]:
+        return np.arange(self.world.choice_ptr[state], self.world.choice_ptr[state + 1], dtype=np.int64)
+
+    def can_start(self, observation: Hashable) -> NDArray[np.bool_]:
+        """Return which options can start here and do something; none in a state that the world does not have.
 
         Examples
         --------
-        >>> import gymnasium as gym, farpoint as fp
-        >>> world = fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
-        >>> options = fp.discover(world, n_options=1)
-        >>> [options.act(0, observation) for observation in world.labels[:4]]
-        [2, 2, 2, None]
+        >>> import farpoint as fp
+        >>> fp.discover(fp.open_room(2, 3)).can_start(0)
+        array([False,  True,  True,  True])
         """
-        number = self.world.state_of(state)
-        chances = self[option].policy(number)
-        if not chances.any():
+        state = self.world.find_state(observation)
+        if state is None:
+            return np.zeros(len(self), dtype=bool)
+        return self.table.initiation(state) & self.table.taken(self._choices(state)).any(axis=1)
+
+    def ended(self, observation: Hashable) -> NDArray[np.bool_]:
+        """Return which options end here; all of them in a state that the world does not have."""
+        state = self.world.find_state(observation)
+        if state is None:
+            return np.ones(len(self), dtype=bool)
+        return np.asarray(~self.table.taken(self._choices(state)).any(axis=1))
+
+    def act(self, number: int, observation: Hashable, rng: np.random.Generator | None = None) -> int | None:
+        """Return the environment's action that an option takes here, or None where it ends; see `Option.act`."""
+        state = self.world.find_state(observation)
+        if state is None:
             return None
-        rng = np.random.default_rng(seed) if isinstance(seed, int) else seed
+        choices = self._choices(state)
+        best = choices[(self.table.best[number, choices >> 3] >> (choices & 7)) & 1 > 0]
+        if best.size == 0:
+            return None
         assert self.world.actions is not None
-        return int(self.world.actions[self.world.choice_ptr[number] + rng.choice(chances.size, p=chances)])
+        return int(self.world.actions[best[0] if rng is None or best.size == 1 else best[rng.integers(best.size)]])
+
+    def takes(self, observation: Hashable, action: int) -> NDArray[np.bool_]:
+        """Return which options could take this action of the environment here."""
+        state = self.world.find_state(observation)
+        if state is None:
+            return np.zeros(len(self), dtype=bool)
+        assert self.world.actions is not None
+        choices = self._choices(state)
+        return np.asarray(self.table.taken(choices[self.world.actions[choices] == action]).any(axis=1))
+
+    def expects(self, observation: Hashable, action: int, next_observation: Hashable) -> bool:
+        """Return whether the action can lead there in the world that the options belong to."""
+        before, after = self.world.find_state(observation), self.world.find_state(next_observation)
+        if before is None or after is None:
+            return False
+        assert self.world.actions is not None
+        matrix, choices = self.world.transitions, self._choices(before)
+        return any(
+            after in matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]
+            for choice in choices[self.world.actions[choices] == action]
+        )
 
     def to_text(self) -> str:
         """Return the map of the world with the goals marked ``*``.
@@ -186,7 +228,7 @@ class OptionSet(Sequence[Option]):
         return self.world.to_text(dict.fromkeys(self.goals.tolist(), "*"))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the options to one ``.npz`` file, without pickle; see `load_options`.
+        """Write the options to one ``.npz`` file, without pickle; read it with `OptionSet.load`.
 
         Examples
         --------
@@ -195,12 +237,54 @@ class OptionSet(Sequence[Option]):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = os.path.join(folder, "ring.npz")
         ...     fp.discover(world).save(path)
-        ...     fp.load_options(path, world)
+        ...     fp.OptionSet.load(path, world)
         OptionSet(32 diffusion options on ring, t=4)
         """
-        from farpoint.options.storage import save_options
+        arrays: dict[str, Any] = {"goals": self.goals}
+        arrays |= {name: value for name in _OPTIONAL if (value := getattr(self, name)) is not None}
+        arrays |= {f"record.{name}": value for name, value in self.record.items() if isinstance(value, np.ndarray)}
+        facts = {
+            "method": self.method,
+            "world": self.world.name,
+            "n_states": self.world.n_states,
+            "fingerprint": self.world.fingerprint,
+            "record": {name: value for name, value in self.record.items() if not isinstance(value, np.ndarray)},
+        }
+        write_arrays(path, _KIND, facts, arrays)
 
-        save_options(self, path)
+    @classmethod
+    def load(cls, path: str | PathLike[str], world: World) -> OptionSet:
+        """Return the options that `save` wrote, on the same world.
+
+        Raises
+        ------
+        InvalidFile
+            If the file is missing, damaged, not a file of options, of another version, or of another world.
+
+        Examples
+        --------
+        >>> import tempfile, os, farpoint as fp
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "rooms.npz")
+        ...     fp.discover(fp.four_rooms(), n_options=5).save(path)
+        ...     fp.OptionSet.load(path, fp.maze())
+        Traceback (most recent call last):
+        farpoint.errors.InvalidFile: ... must hold options of this world (maze, 148 states); got options of four_rooms ...
+        """
+        facts, arrays = read_arrays(path, _KIND)
+        if facts.get("fingerprint") != world.fingerprint:
+            raise InvalidFile(
+                f"{path} must hold options of this world ({world.name}, {world.n_states} states); got options of "
+                f"{facts.get('world')} ({facts.get('n_states')} states). Load them with the world they were found in."
+            )
+        try:
+            record = dict(facts["record"])
+            record |= {
+                name.removeprefix("record."): array for name, array in arrays.items() if name.startswith("record.")
+            }
+            return cls(world, arrays["goals"], str(facts["method"]), record, *map(arrays.get, _OPTIONAL))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidFile(f"{path} must hold the options whole; it is damaged ({error}).") from error
 
     def __repr__(self) -> str:
         time = f", t={self.record['t']:g}" if "t" in self.record else ""

@@ -1,8 +1,8 @@
-"""Routes: the least expected number of steps from every state to a goal.
+"""Routes: the least expected length of the way from every state to a goal.
 
-In a deterministic world that is breadth-first search. Elsewhere it is a stochastic shortest path,
-V(s) = 1 + min_c Σ p(s′ | c) V(s′), V(goal) = 0, solved exactly by policy iteration over the states from which some
-policy reaches the goal with certainty; from all others no expectation is finite.
+In a deterministic world that is breadth-first search, or Dijkstra's where choices have lengths. Elsewhere it is a
+stochastic shortest path, V(s) = min_c (length(c) + Σ p(s′ | c) V(s′)), V(goal) = 0, solved exactly by policy iteration
+over the states from which some policy reaches the goal with certainty; from all others no expectation is finite.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
 from farpoint.errors import InvalidInput
@@ -21,8 +22,17 @@ from farpoint.worlds import World
 _IMPROVEMENT = 1e-10
 
 
+def choice_costs(world: World, choices: range | None = None) -> NDArray[np.float64] | float:
+    """Return the lengths of some choices, by default of all; 1 in a world without lengths."""
+    if world.lengths is None:
+        return 1.0
+    return world.lengths if choices is None else world.lengths[choices.start : choices.stop]
+
+
 def steps_to(world: World, goal: int) -> NDArray[np.float64]:
-    """Return the least expected number of steps from every state to ``goal``; inf where it cannot be reached for sure.
+    """Return the least expected number of steps from every state to ``goal``; inf where it is not reached for certain.
+
+    In a world whose choices have lengths, the least expected length.
 
     Examples
     --------
@@ -30,15 +40,29 @@ def steps_to(world: World, goal: int) -> NDArray[np.float64]:
     >>> steps_to(fp.grid((4,)), 3)
     array([3., 2., 1., 0.])
     """
-    if world.deterministic:
+    if not world.deterministic:
+        return _expected_lengths(world, goal)
+    if world.lengths is None:
         return _moves(world.incoming, goal)
-    return _expected_steps(world, goal)
+    return _shortest_lengths(world, goal)
+
+
+def _shortest_lengths(world: World, goal: int) -> NDArray[np.float64]:
+    before, after = world.choice_states, world.transitions.indices
+    assert world.lengths is not None
+    # Of several choices between two states the shortest: sorted by pair and length, the first of each pair.
+    order = np.lexsort((world.lengths, before, after))
+    pairs = np.stack([after[order], before[order]])
+    first = np.append(True, (np.diff(pairs, axis=1) != 0).any(axis=0))
+    kept = (world.lengths[order][first], (pairs[0][first], pairs[1][first]))
+    reverse = csr_array(kept, shape=(world.n_states, world.n_states))
+    return np.asarray(dijkstra(reverse, indices=goal))
 
 
 def steps_near_routes(world: World, start: int, goal: int) -> NDArray[np.float64]:
     """Return the number of moves to ``goal`` from the states on shortest routes from ``start``, inf from most others.
 
-    For deterministic worlds; both ends are searched in turn, so that in a large world far fewer states are looked at.
+    For deterministic worlds; both ends are searched in turn, which visits far fewer states of a large world.
 
     Examples
     --------
@@ -66,7 +90,7 @@ def _moves(incoming: csr_array, goal: int) -> NDArray[np.float64]:
     return np.asarray(moves_to_goal(incoming.indptr, incoming.indices, goal))
 
 
-def _expected_steps(world: World, goal: int) -> NDArray[np.float64]:
+def _expected_lengths(world: World, goal: int) -> NDArray[np.float64]:
     allowed, levels = _certain(world, goal)
     inside = np.isfinite(levels)
     steps = np.where(inside, 0.0, np.inf)
@@ -81,17 +105,18 @@ def _expected_steps(world: World, goal: int) -> NDArray[np.float64]:
     lower = levels[matrix.indices] < np.repeat(levels[world.choice_states], np.diff(matrix.indptr))
     chance_of_lower = np.add.reduceat(np.where(lower, matrix.data, 0.0), matrix.indptr[:-1])
     policy = _first_best(world, np.where(allowed, -chance_of_lower, np.inf))
+    costs = np.broadcast_to(np.asarray(choice_costs(world)), (world.n_choices,))
     while True:
         moves = csr_array(world.transitions[policy[solved]])
         system = csc_array(eye_array(solved.size, format="csc") - moves[:, solved])
         try:
-            steps[solved] = splu(system).solve(np.ones(solved.size))
+            steps[solved] = splu(system).solve(costs[policy[solved]])
         except RuntimeError as error:
             raise InvalidInput(
                 f"goal must be within reach in a number of steps that fits a double; got state {goal}, which the "
                 f"chances of {world.name} make nearly unreachable."
             ) from error
-        values = np.where(allowed, 1.0 + world.transitions @ np.where(inside, steps, 0.0), np.inf)
+        values = np.where(allowed, costs + world.transitions @ np.where(inside, steps, 0.0), np.inf)
         best = _first_best(world, values)
         gain = steps[solved] - values[best[solved]]
         better = gain > _IMPROVEMENT * steps[solved]

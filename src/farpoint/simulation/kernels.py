@@ -11,7 +11,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.simulation.tables import OptionTable, WorldTable
+from farpoint.options.option_table import OptionTable
+from farpoint.simulation.tables import WorldTable
 
 PRIMITIVE = -1
 
@@ -56,9 +57,14 @@ def move(world: WorldTable, choice: int, stream: Stream) -> int:
 
 @numba.njit(cache=True, nogil=True, inline="always")
 def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
-    """Return a uniformly random choice of a state."""
-    first = world.choice_ptr[state]
-    return first + below(stream, world.choice_ptr[state + 1] - first)  # type: ignore[no-any-return]
+    """Return a random choice of a state, with probability proportional to its weight."""
+    choice = world.choice_ptr[state]
+    if world.choice_cdf.size == 0:
+        return choice + below(stream, world.choice_ptr[state + 1] - choice)  # type: ignore[no-any-return]
+    chance = uniform(stream)
+    while world.choice_cdf[choice] <= chance:
+        choice += 1
+    return choice  # type: ignore[no-any-return]
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
@@ -87,18 +93,20 @@ def option_choice(world: WorldTable, options: OptionTable, option: int, state: i
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def random_decision(options: OptionTable, state: int, stream: Stream) -> int:
-    """Return `PRIMITIVE`, or with probability ½ a uniformly random option of those that can start here."""
+def random_decision(options: OptionTable, state: int, option_probability: float, stream: Stream) -> int:
+    """Return a uniformly random option of those that can start here with this probability, else `PRIMITIVE`."""
     group = options.group[state]
     first = options.start_ptr[group]
     n_startable = options.start_ptr[group + 1] - first
-    if n_startable == 0 or uniform(stream) < 0.5:
+    if n_startable == 0 or uniform(stream) < 1.0 - option_probability:
         return PRIMITIVE
     return options.startable[first + below(stream, n_startable)]  # type: ignore[no-any-return]
 
 
 @numba.njit(cache=True, nogil=True, inline="always")
-def next_random_state(world: WorldTable, options: OptionTable, state: int, option: int, stream: Stream) -> Any:
+def next_random_state(
+    world: WorldTable, options: OptionTable, state: int, option: int, option_probability: float, stream: Stream
+) -> Any:
     """Return the next state of an agent that acts at random, and the option that it is now following.
 
     ``option`` is the one it follows on arrival in ``state``, or `PRIMITIVE`. An option that ends here, or that is
@@ -107,7 +115,7 @@ def next_random_state(world: WorldTable, options: OptionTable, state: int, optio
     choice = -1
     while choice < 0:
         if option == PRIMITIVE:
-            option = random_decision(options, state, stream)
+            option = random_decision(options, state, option_probability, stream)
         if option == PRIMITIVE:
             choice = random_choice(world, state, stream)
         else:

@@ -1,20 +1,17 @@
-"""Worlds: maps, graphs, and a catalogue."""
+"""Worlds: from maps, graphs, environments, logs and samples, and a catalogue of known ones."""
 
 from farpoint.worlds.catalogue import CATALOGUE, four_rooms, grid, maze, named_world, open_room, random_maze, ring
-from farpoint.worlds.logs import Log, explore
-from farpoint.worlds.samples import nearest_state
+from farpoint.worlds.logs import Log
 from farpoint.worlds.world import World
 
 __all__ = [
     "CATALOGUE",
     "Log",
     "World",
-    "explore",
     "four_rooms",
     "grid",
     "maze",
     "named_world",
-    "nearest_state",
     "open_room",
     "random_maze",
     "ring",

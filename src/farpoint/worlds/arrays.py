@@ -1,14 +1,137 @@
-"""Arrays that cannot be changed."""
+"""Checked, read-only arrays and matrices: what a world is made of."""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from typing import Any, TypeVar
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from farpoint.errors import InvalidInput
+
+ROW_SUM_TOLERANCE = 1e-9
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that cannot be written; the array itself stays as it is."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
+def read_only(array: Array) -> Array:
+    """Return the array after closing it for writing.
+
+    >>> read_only(np.zeros(3)).flags.writeable
+    False
+    """
+    array.setflags(write=False)
+    return array
+
+
+def owned(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, copied unless it cannot be written."""
+    # What cannot be written need not be copied: the builders hand over arrays that they have closed.
+    return array.copy() if array.flags.writeable else array
+
+
+def canonical(matrix: csr_array) -> csr_array:
+    """Return the matrix on arrays of its own, each row sorted, without repeated entries or stored zeros."""
+    matrix = csr_array((owned(matrix.data), owned(matrix.indices), owned(matrix.indptr)), shape=matrix.shape)
+    if not matrix.has_canonical_format or not matrix.data.all():
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+    return matrix
+
+
+def frozen(matrix: csr_array, index_type: Any) -> csr_array:
+    """Return the matrix with read-only arrays of one index type."""
+    matrix.data = read_only(matrix.data)
+    matrix.indices = read_only(matrix.indices.astype(index_type, copy=False))
+    matrix.indptr = read_only(matrix.indptr.astype(index_type, copy=False))
+    return matrix
+
+
+def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
+    """Return one probability per state."""
+    array = np.array(values, dtype=np.float64)
+    if array.shape != (n_states,) or not ((array >= 0) & (array <= 1)).all():
+        raise InvalidInput(f"{what} must be one probability per state ({n_states}); got shape {array.shape}.")
+    return array
+
+
+def rows_per_state(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
+    """Return one row of finite numbers per state."""
+    array = np.array(values, dtype=np.float64)
+    if array.ndim != 2 or len(array) != n_states or not np.isfinite(array).all():
+        raise InvalidInput(f"{what} must be one row of finite numbers per state ({n_states}); got shape {array.shape}.")
+    return array
+
+
+def entries_per_choice(what: str, values: ArrayLike, n_choices: int, dtype: Any) -> NDArray[Any]:
+    """Return one entry per choice."""
+    array = np.array(values, dtype=dtype)
+    if array.shape != (n_choices,):
+        raise InvalidInput(f"{what} must have one entry per choice ({n_choices}); got shape {array.shape}.")
+    return array
+
+
+def positive_per_choice(what: str, values: ArrayLike, n_choices: int) -> NDArray[np.float64]:
+    """Return one finite number above 0 per choice."""
+    array = entries_per_choice(what, values, n_choices, np.float64)
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise InvalidInput(f"{what} must be finite and above 0; got {array.min():g}. Drop choices of {what} 0.")
+    return array
+
+
+def check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
+    """Fail unless the rows are distributions and the row groups fit them."""
+    n_choices, n_states = transitions.shape
+    if n_states == 0:
+        raise InvalidInput("world must have at least one state; got none.")
+    if choice_ptr.shape != (n_states + 1,) or choice_ptr[0] != 0 or choice_ptr[-1] != n_choices:
+        raise InvalidInput(
+            f"choice_ptr must run from 0 to {n_choices} in {n_states + 1} entries; got {choice_ptr.size} entries."
+        )
+    if (np.diff(choice_ptr) < 0).any():
+        state = int(np.flatnonzero(np.diff(choice_ptr) < 0)[0])
+        raise InvalidInput(f"choice_ptr must not fall; got {choice_ptr[state]}, {choice_ptr[state + 1]} at {state}.")
+    if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
+        raise InvalidInput(f"transitions must be probabilities; got {transitions.data.min():g} (negative or NaN).")
+    sums = transitions.sum(axis=1)
+    if sums.size and np.abs(sums - 1).max() > ROW_SUM_TOLERANCE:
+        wrong = int(np.abs(sums - 1).argmax())
+        raise InvalidInput(f"each row of transitions must sum to 1; got {sums[wrong]:.6g} in row {wrong}.")
+
+
+def joined_choices(
+    transitions: csr_array, choice_ptr: NDArray[Any], weights: NDArray[np.float64] | None, *, self_loops: bool
+) -> csr_array:
+    """Return Σ_c weight_c p(s2 | c) over the choices c of each state s: one row per state, sorted by column."""
+    data = transitions.data
+    if weights is not None:
+        data = data * np.repeat(weights, np.diff(transitions.indptr))
+    # The entries of a state's choices lie side by side, so its row of the sum needs no product, only the joining of
+    # equal columns; a deterministic grid has none to join and shares its arrays.
+    n_states = transitions.shape[1]
+    matrix = csr_array((data, transitions.indices, transitions.indptr[choice_ptr]), shape=(n_states, n_states))
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if not self_loops and matrix.diagonal().any():
+        entries = matrix.tocoo()
+        off = entries.row != entries.col
+        matrix = csr_array((entries.data[off], (entries.row[off], entries.col[off])), shape=matrix.shape)
+    return frozen(matrix, choice_ptr.dtype)
+
+
+def digest(*arrays: NDArray[Any], **named: NDArray[Any]) -> str:
+    """Return a digest of numbers, the same on any machine and for any width of the integers.
+
+    >>> digest(np.arange(3, dtype=np.int32)) == digest(np.arange(3, dtype=np.int64)) != digest(np.arange(4))
+    True
+    """
+    result = hashlib.blake2b(digest_size=16)
+    for name, array in [*(("", array) for array in arrays), *named.items()]:
+        result.update(name.encode())
+        kind = "<i8" if np.issubdtype(array.dtype, np.integer) else "<f8"
+        result.update(np.ascontiguousarray(array, dtype=kind).data)
+    return result.hexdigest()

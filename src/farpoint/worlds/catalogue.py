@@ -1,4 +1,4 @@
-"""Worlds by name: the three of the paper, grids, and mazes as large as you like."""
+"""Worlds by name: the three of the paper, grids, and random mazes of any size."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.worlds.maps import world_from_floor
 from farpoint.worlds.world import World
 
 FOUR_ROOMS = """\
@@ -66,7 +67,7 @@ RING = """\
 
 
 def four_rooms(wind: float = 0.0) -> World:
-    """Return the 4Rooms world of the paper: 104 states, start bottom left, 30 goals in the top right room.
+    """Return the 4Rooms world of the paper: 104 states, start bottom left, 30 targets in the top right room.
 
     Parameters
     ----------
@@ -77,14 +78,14 @@ def four_rooms(wind: float = 0.0) -> World:
     --------
     >>> import farpoint as fp
     >>> world = fp.four_rooms()
-    >>> world.n_states, world.positions[world.start], len(world.goals)
+    >>> world.n_states, world.positions[world.start], len(world.targets)
     (104, array([11,  1], dtype=int32), 30)
     """
     return World.from_map(FOUR_ROOMS, wind, name="four_rooms")
 
 
 def maze(wind: float = 0.0) -> World:
-    """Return the Maze world of the paper: 148 states, start top left, 6 goals at the end of a corridor.
+    """Return the Maze world of the paper: 148 states, start top left, 6 targets at the end of a corridor.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def open_room(n_rows: int = 12, n_cols: int = 12, wind: float = 0.0) -> World:
     144
     """
     shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
-    return World._from_floor(np.ones(shape, dtype=bool), wind, name="open_room")
+    return world_from_floor(np.ones(shape, dtype=bool), wind, name="open_room")
 
 
 def grid(shape: Sequence[int]) -> World:
@@ -134,11 +135,11 @@ def grid(shape: Sequence[int]) -> World:
     sizes = tuple(check_integer("each length in shape", length, 1) for length in np.atleast_1d(shape))
     if not sizes:
         raise InvalidInput("shape must have at least one length; got none.")
-    return World._from_floor(np.ones(sizes, dtype=bool), name="grid")
+    return world_from_floor(np.ones(sizes, dtype=bool), name="grid")
 
 
-def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, seed: int = 0, wind: float = 0.0) -> World:
-    """Return the largest connected part of a field of cells of which each is wall with probability ``wall``.
+def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, wind: float = 0.0) -> World:
+    """Return the largest connected component of a grid of cells, each of which is wall with probability ``wall``.
 
     Ten million cells take seconds; the same seed gives the same maze.
 
@@ -153,7 +154,7 @@ def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, seed: int = 0, win
     floor = np.random.default_rng(check_integer("seed", seed, 0)).random(shape, dtype=np.float32) >= wall
     if not floor.any():
         raise InvalidInput(f"wall must leave some floor; got none with wall={wall:g}. Take a smaller value.")
-    return World._from_floor(floor, wind, name="random_maze", largest_component=True)
+    return world_from_floor(floor, wind, name="random_maze", largest_component=True)
 
 
 CATALOGUE: dict[str, Callable[[float], World]] = {
@@ -166,7 +167,7 @@ CATALOGUE: dict[str, Callable[[float], World]] = {
 
 
 def named_world(name: str, wind: float = 0.0) -> World:
-    """Return the world of the catalogue that has this name.
+    """Return the world of the catalogue with this name.
 
     Examples
     --------

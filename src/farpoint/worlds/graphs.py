@@ -1,4 +1,4 @@
-"""Worlds given as a graph: numpy arrays, scipy sparse matrices of any format, networkx graphs."""
+"""Worlds from graphs: matrices of any kind and networkx graphs, checked."""
 
 from __future__ import annotations
 
@@ -6,29 +6,88 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.errors import InvalidInput, NotConnected, listed
+from farpoint.worlds.arrays import read_only
+from farpoint.worlds.builders import Known
+from farpoint.worlds.world import World
 
 # Beyond these, sums and quotients of weights leave the range of doubles.
 _LARGEST_SUM = 1e150
 
 
-def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
-    """Return the checked weights (from, to) of a graph, and the names of its nodes where it has names."""
+def world_from_graph(graph: Any, *, positions: ArrayLike | None, largest_component: bool, name: str) -> World:
+    """Return the world of a graph; see `World.from_graph`."""
     labels: tuple[Hashable, ...] | None = None
     if hasattr(graph, "nodes") and hasattr(graph, "adj"):
-        import networkx
-
         labels = tuple(graph.nodes)
-        if not labels:
-            raise InvalidInput("graph must have at least one node; got none.")
-        try:
-            graph = networkx.to_scipy_sparse_array(graph, nodelist=list(labels), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"edge weights must be numbers; got {error}.") from error
+        positions = _layout(graph) if positions is None else positions
+        graph = _networkx_weights(graph, labels)
+    matrix = read_weights(graph)
+    keep = connected_states(matrix, largest_component)
+    if keep is not None:
+        matrix = csr_array(matrix[keep][:, keep])
+        labels = tuple(labels[s] for s in keep) if labels is not None else None
+        positions = np.asarray(positions)[keep] if positions is not None else None
+    return world_from_weights(matrix, positions=positions, labels=labels, name=name)
+
+
+def world_from_weights(
+    matrix: csr_array,
+    *,
+    positions: ArrayLike | None = None,
+    labels: tuple[Hashable, ...] | None = None,
+    observations: NDArray[np.float64] | None = None,
+    lengths: NDArray[np.float64] | None = None,
+    name: str,
+) -> World:
+    """Return the world of a connected graph whose weights were checked: one choice per edge."""
+    n_edges = matrix.nnz
+    transitions = csr_array(
+        (np.ones(n_edges), read_only(matrix.indices), np.arange(n_edges + 1)), shape=(n_edges, matrix.shape[0])
+    )
+    return World(
+        transitions,
+        matrix.indptr,
+        weights=None if (matrix.data == 1.0).all() else matrix.data,
+        lengths=lengths,
+        positions=None if positions is None else np.asarray(positions),
+        labels=labels,
+        observations=observations,
+        name=name,
+        known=Known(connected=True),
+    )
+
+
+def _networkx_weights(graph: Any, labels: tuple[Hashable, ...]) -> csr_array:
+    import networkx
+
+    if not labels:
+        raise InvalidInput("graph must have at least one node; got none.")
+    try:
+        return networkx.to_scipy_sparse_array(graph, nodelist=list(labels), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"edge weights must be numbers; got {error}.") from error
+
+
+def _layout(graph: Any) -> NDArray[np.float64] | None:
+    """Return row and column of every node of a networkx graph that has a layout: node attributes ``pos``."""
+    places = [place for _, place in graph.nodes(data="pos")]
+    if any(place is None for place in places):
+        return None
+    try:
+        x, y = np.array(places, dtype=np.float64).reshape(len(places), 2).T
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"node attributes 'pos' must be pairs of numbers; got {places[0]!r}.") from error
+    # networkx draws y upwards, rows are counted downwards.
+    return np.stack([0.0 - y, x], axis=1)
+
+
+def read_weights(graph: Any) -> csr_array:
+    """Return the checked weights (from, to) of a square matrix of any kind."""
     if np.iscomplexobj(graph):
         raise InvalidInput("adjacency must hold real weights; got complex numbers.")
     if not issparse(graph):
@@ -59,18 +118,18 @@ def read_graph(graph: Any) -> tuple[csr_array, tuple[Hashable, ...] | None]:
             f"adjacency must hold weights from {1 / _LARGEST_SUM:g} up that sum to less than {_LARGEST_SUM:g}; "
             f"got {matrix.data.min():g} … {matrix.data.max():g}. Scale them."
         )
-    return matrix, labels
+    return matrix
 
 
-def connected_part(matrix: csr_array, largest_component: bool) -> NDArray[np.int64] | None:
-    """Return None if the graph is (weakly) connected, else the states of its largest part if that is asked for."""
-    n_parts, part = connected_components(matrix, directed=True, connection="weak")
-    if n_parts == 1:
+def connected_states(matrix: csr_array, largest_component: bool) -> NDArray[np.int64] | None:
+    """Return None if the graph is (weakly) connected, else the states of its largest component if that is wanted."""
+    n_components, component = connected_components(matrix, directed=True, connection="weak")
+    if n_components == 1:
         return None
-    sizes = np.bincount(part)
+    sizes = np.bincount(component)
     if not largest_component:
         raise NotConnected(
-            f"adjacency must be connected; got {n_parts} components (sizes {listed(np.sort(sizes)[::-1])}). "
+            f"adjacency must be connected; got {n_components} components (sizes {listed(np.sort(sizes)[::-1])}). "
             "Pass largest_component=True to keep the largest."
         )
-    return np.flatnonzero(part == sizes.argmax())
+    return np.flatnonzero(component == sizes.argmax())

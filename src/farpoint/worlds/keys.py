@@ -1,4 +1,4 @@
-"""What tells one state of a Gymnasium environment from another: its key."""
+"""The key of a state: what identifies it among the states of a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def state_key(env: Any, observation: Any) -> Hashable:
     Raises
     ------
     InvalidInput
-        A continuous observation, or one that cannot be told apart from others.
+        A continuous observation, or one of a kind that cannot identify a state.
     """
     base = env.unwrapped
     if hasattr(base, "grid") and hasattr(base, "agent_pos") and hasattr(base, "agent_dir"):

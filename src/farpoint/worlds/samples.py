@@ -1,15 +1,18 @@
-"""Worlds from samples of continuous states: representatives, the graph between them, the state nearest to a point."""
+"""Worlds from samples of continuous states: representatives, the graph between them, the nearest state of a point."""
 
 from __future__ import annotations
 
+import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.spatial import cKDTree
 
 from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_integer, check_word
-from farpoint.worlds import graphs
+from farpoint.worlds.graphs import connected_states, world_from_weights
 from farpoint.worlds.logs import Log
 
 if TYPE_CHECKING:
@@ -22,55 +25,59 @@ _DEFAULT_STATES = 1000
 _POOL = 100_000
 # So many observations are looked up at once, exactly: the memory of a block, whatever the number of observations.
 _BLOCK = 100_000
-# Where trees beat comparing with every state.
+# Up to here trees beat comparing with every state.
 _TREE_DIMENSIONS = 15
+# Two representatives at one place are a step apart all the same.
+_SHORTEST = 1e-12
 
 
-def build(
-    observations: Any,
-    next_observations: Any,
-    *,
-    n_states: int | None,
-    neighbors: str,
-    alpha: float,
-    n_neighbors: int,
-    representatives: str,
-    seed: int,
-) -> tuple[csr_array, NDArray[np.float64]]:
-    """Return the weights between representatives, and the observation of each: see `World.from_samples`."""
-    neighbors = check_word("neighbors", neighbors, NEIGHBORS)
-    representatives = check_word("representatives", representatives, REPRESENTATIVES)
-    alpha = check_fraction("alpha", alpha)
-    n_neighbors = check_integer("n_neighbors", n_neighbors, 1)
-    rng = np.random.default_rng(check_integer("seed", seed, 0))
+@dataclass(frozen=True)
+class SampleGraph:
+    """How the graph of a sampled space is made; see `World.from_samples`."""
+
+    n_states: int | None
+    neighbors: str
+    alpha: float
+    n_neighbors: int
+    representatives: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.n_states is not None:
+            check_integer("n_states", self.n_states, 2)
+        check_word("neighbors", self.neighbors, NEIGHBORS)
+        check_word("representatives", self.representatives, REPRESENTATIVES)
+        check_fraction("alpha", self.alpha)
+        check_integer("n_neighbors", self.n_neighbors, 1)
+        check_integer("seed", self.seed, 0)
+
+
+def world_from_samples(observations: Any, next_observations: Any, graph: SampleGraph, *, name: str) -> World:
+    """Return the graph of a continuous space as a world; see `World.from_samples`."""
     before, after = read_samples(observations, next_observations)
-    if after is None and neighbors == "temporal":
+    if after is None and graph.neighbors == "temporal":
         raise InvalidInput("next_observations must be given for neighbors='temporal'; got None. Use 'kernel'.")
-    pool = before if after is None else np.concatenate([before, after])
-    if len(pool) > _POOL:
-        pool = pool[np.sort(rng.choice(len(pool), _POOL, replace=False))]
-    pool = np.unique(pool, axis=0)
-    if len(pool) < 2:
-        raise InvalidInput(f"observations must hold at least 2 different points; got {len(pool)}.")
-    n_states = min(_DEFAULT_STATES, len(pool)) if n_states is None else check_integer("n_states", n_states, 2)
-    if n_states > len(pool):
-        raise InvalidInput(f"n_states must be at most the number of different points ({len(pool)}); got {n_states}.")
-    states = pool[_chosen(pool, n_states, representatives, rng)]
-    weights = csr_array((n_states, n_states))
-    if neighbors != "temporal":
-        weights = weights + _unit(kernel_graph(states, n_neighbors))
-    if after is not None and neighbors != "kernel":
-        weights = weights + _unit(temporal_graph(nearest(states, before), nearest(states, after), n_states))
-    weights = normalized(csr_array(weights), alpha)
-    keep = graphs.connected_part(weights, largest_component=True)
+    states = _choose_states(before if after is None else np.concatenate([before, after]), graph)
+    weights = csr_array((len(states), len(states)))
+    if graph.neighbors != "temporal":
+        weights = weights + _unit(kernel_graph(states, graph.n_neighbors))
+    if after is not None and graph.neighbors != "kernel":
+        nearest = NearestStates(states)
+        weights = weights + _unit(temporal_graph(nearest.states(before), nearest.states(after), len(states)))
+    weights = normalized(csr_array(weights), graph.alpha)
+    keep = connected_states(weights, largest_component=True)
     if keep is not None:
         weights, states = csr_array(weights[keep][:, keep]), states[keep]
     if len(states) < 2:
         raise InvalidInput(
-            f"observations must join at least two of {n_states} states; got none joined. Take fewer states, or "
+            "observations must connect at least two states; got none connected. Take fewer states, or "
             "neighbors='kernel'."
         )
-    return weights, states
+    edges = weights.tocoo()
+    lengths = np.maximum(np.linalg.norm(states[edges.row] - states[edges.col], axis=1), _SHORTEST)
+    # Two coordinates are x and y: a row is y, a column x.
+    positions = states[:, ::-1] if states.shape[1] == 2 else None
+    return world_from_weights(weights, positions=positions, observations=states, lengths=lengths, name=name)
 
 
 def read_samples(
@@ -97,7 +104,7 @@ def _rows(what: str, values: Any) -> NDArray[np.float64]:
         raise InvalidInput(f"{what} must be rows of numbers; got {values!r}.") from error
     if len(values) and isinstance(values[0], (bytes, str)):
         raise InvalidInput(
-            f"{what} must be numbers; got {type(values[0]).__name__}. Explore with state=lambda env, observation: "
+            f"{what} must be numbers; got {type(values[0]).__name__}. Record with state=lambda env, observation: "
             "tuple(observation)."
         )
     try:
@@ -105,39 +112,51 @@ def _rows(what: str, values: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{what} must be rows of numbers, all equally long; got {error}.") from error
     if array.ndim < 2 or not array.size:
-        raise InvalidInput(f"{what} must have one row an observation; got shape {array.shape}. Use values[:, None].")
+        raise InvalidInput(f"{what} must have one row per observation; got shape {array.shape}. Use values[:, None].")
     array = array.reshape(len(array), -1)
     if not np.isfinite(array).all():
         raise InvalidInput(f"{what} must be finite; got {(~np.isfinite(array)).any(axis=1).sum()} rows that are not.")
     return array
 
 
-def _chosen(
-    pool: NDArray[np.float64], n_states: int, representatives: str, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return which points of the pool stand for all, in ascending order."""
+def _choose_states(pool: NDArray[np.float64], graph: SampleGraph) -> NDArray[np.float64]:
+    """Return the representative observations, in ascending order of their first coordinates."""
+    rng = np.random.default_rng(graph.seed)
+    if len(pool) > _POOL:
+        pool = pool[np.sort(rng.choice(len(pool), _POOL, replace=False))]
+    pool = np.unique(pool, axis=0)
+    if len(pool) < 2:
+        raise InvalidInput(f"observations must hold at least 2 different points; got {len(pool)}.")
+    n_states = min(_DEFAULT_STATES, len(pool)) if graph.n_states is None else int(graph.n_states)
+    if n_states > len(pool):
+        raise InvalidInput(f"n_states must be at most the number of different points ({len(pool)}); got {n_states}.")
     if n_states == len(pool):
-        return np.arange(n_states)
-    if representatives == "kmeans++":
+        return pool
+    if graph.representatives == "kmeans++":
         _, chosen = _sklearn("cluster").kmeans_plusplus(
             pool, n_states, random_state=int(rng.integers(2**31)), n_local_trials=None
         )
-        return np.sort(np.asarray(chosen, dtype=np.int64))
-    chosen = np.empty(n_states, dtype=np.int64)
-    away = np.full(len(pool), np.inf)
-    point = int(rng.integers(len(pool)))
-    for number in range(n_states):
+        return np.asarray(pool[np.sort(np.asarray(chosen, dtype=np.int64))])
+    return np.asarray(pool[np.sort(_farthest_points(pool, n_states, int(rng.integers(len(pool)))))])
+
+
+def _farthest_points(pool: NDArray[np.float64], n_points: int, first: int) -> NDArray[np.int64]:
+    """Return points each of which is as far as possible from those before it."""
+    chosen = np.empty(n_points, dtype=np.int64)
+    distance = np.full(len(pool), np.inf)
+    point = first
+    for number in range(n_points):
         chosen[number] = point
-        away = np.minimum(away, ((pool - pool[point]) ** 2).sum(axis=1))
-        point = int(away.argmax())
-    return np.sort(chosen)
+        distance = np.minimum(distance, ((pool - pool[point]) ** 2).sum(axis=1))
+        point = int(distance.argmax())
+    return chosen
 
 
 def kernel_graph(states: NDArray[np.float64], n_neighbors: int) -> csr_array:
     """Return exp(−|x − y|² / (σ_x σ_y)) between nearest neighbors, σ the distance to the last of them; symmetric."""
     n_states = len(states)
     count = min(n_neighbors, n_states - 1)
-    distances, others = _Searcher(states, count + 1).kneighbors(states)
+    distances, others = NearestStates(states).query(states, count + 1)
     # The nearest is the point itself.
     scale = np.maximum(distances[:, -1], np.finfo(np.float64).tiny)
     rows = np.repeat(np.arange(n_states), count)
@@ -161,56 +180,57 @@ def _unit(weights: csr_array) -> csr_array:
 
 
 def normalized(weights: csr_array, alpha: float) -> csr_array:
-    """Return W(x, y) / (q(x) q(y))^α with q the row sums: α = 1 forgets how densely the samples lie.
+    """Return W(x, y) / (q(x) q(y))^α with q the row sums: α = 1 removes the density of the samples.
 
     Paper: Coifman and Lafon, Diffusion maps (2006), section 3.
     """
     density = np.asarray(weights.sum(axis=1))
     scale = diags_array(np.where(density > 0, density, 1.0) ** -alpha)
     divided = csr_array(scale @ weights @ scale)
-    # The same digits there and back.
+    # The same digits in both directions.
     return _unit(csr_array((divided + divided.T) / 2))
 
 
-def nearest(states: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of the state nearest to each point: exact, block by block."""
-    return _look_up(_Searcher(states, 1), points)[0]
+class NearestStates:
+    """An index that finds the nearest states of points, exactly.
+
+    >>> NearestStates(np.array([[0.0], [1.0], [5.0]])).states(np.array([[4.0], [0.1]]))
+    array([2, 0])
+    """
+
+    def __init__(self, states: NDArray[np.float64]) -> None:
+        # Centered: far from 0 the squares of a search by products lose their digits.
+        self._center = states.mean(axis=0)
+        self._tree = self._brute = None
+        if states.shape[1] <= _TREE_DIMENSIONS:
+            self._tree = cKDTree(states - self._center)
+        else:
+            self._brute = _sklearn("neighbors").NearestNeighbors(algorithm="brute").fit(states - self._center)
+
+    def query(self, points: NDArray[np.float64], count: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return distances and numbers of the ``count`` nearest states, one row per point."""
+        if self._tree is not None:
+            distances, numbers = self._tree.query(points - self._center, k=[*range(1, count + 1)])
+        else:
+            assert self._brute is not None
+            distances, numbers = self._brute.kneighbors(points - self._center, n_neighbors=count)
+        return np.asarray(distances), np.asarray(numbers, dtype=np.int64)
+
+    def states(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the nearest state of each point, block by block."""
+        found = np.empty(len(points), dtype=np.int64)
+        for first in range(0, len(points), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            found[block] = self.query(points[block])[1][:, 0]
+        return found
 
 
-def _look_up(searcher: _Searcher, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    found = np.empty(len(points), dtype=np.int64)
-    away = np.empty(len(points))
-    for first in range(0, len(points), _BLOCK):
-        block = slice(first, first + _BLOCK)
-        distances, numbers = searcher.kneighbors(points[block])
-        found[block], away[block] = numbers[:, 0], distances[:, 0]
-    return found, away
-
-
-class _Searcher:
-    """The nearest states of points. All are centerd first: far from 0 the squares of brute search lose their digits."""
-
-    def __init__(self, states: NDArray[np.float64], count: int) -> None:
-        algorithm = "kd_tree" if states.shape[1] <= _TREE_DIMENSIONS else "brute"
-        self._middle = states.mean(axis=0)
-        neighbors = _sklearn("neighbors").NearestNeighbors(n_neighbors=count, algorithm=algorithm)
-        self._fitted = neighbors.fit(states - self._middle)
-
-    def kneighbors(self, points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return distances and numbers of the nearest states, one row a point."""
-        distances, numbers = self._fitted.kneighbors(points - self._middle)
-        return distances, numbers
-
-
-def _sklearn(part: str) -> Any:
-    import importlib
-
+def _sklearn(module: str) -> Any:
     try:
-        return importlib.import_module(f"sklearn.{part}")
+        return importlib.import_module(f"sklearn.{module}")
     except ImportError as error:
         raise MissingExtra(
-            f"worlds from samples must have scikit-learn installed; got {error}. Install it: "
-            "pip install 'farpoint[samples]'."
+            f"scikit-learn must be installed for these samples; got {error}. Run: pip install 'farpoint[samples]'."
         ) from error
 
 
@@ -225,33 +245,3 @@ def check_observations(world: World, observations: ArrayLike) -> NDArray[np.floa
     if points.shape[1] != world.observations.shape[1]:
         raise InvalidInput(f"observations must have {world.observations.shape[1]} numbers each; got {points.shape[1]}.")
     return points
-
-
-def nearest_state(world: World, observations: ArrayLike) -> NDArray[np.int64]:
-    """Return the state whose observation is nearest to each of the given ones.
-
-    Parameters
-    ----------
-    world : World
-        Whose states carry observations, as `World.from_samples` makes them.
-    observations : array, shape (n, dimensions) or (dimensions,)
-        One row each; a single observation may come as it is.
-
-    Returns
-    -------
-    array of int, shape (n,)
-
-    Examples
-    --------
-    >>> import numpy as np, farpoint as fp
-    >>> world = fp.World.from_samples(np.arange(5.0)[:, None], n_neighbors=2)
-    >>> fp.nearest_state(world, [[0.2], [3.9]])
-    array([0, 4])
-    """
-    points = check_observations(world, observations)
-    assert world.observations is not None
-    # Built once a world: agents ask at every step.
-    kept = world.__dict__
-    if "_searcher" not in kept:
-        kept["_searcher"] = _Searcher(world.observations, 1)
-    return _look_up(kept["_searcher"], points)[0]

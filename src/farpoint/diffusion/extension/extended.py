@@ -1,7 +1,7 @@
-"""Out-of-sample extension: the score of every state from a few of them (section 3.2, supplement E).
+"""Out-of-sample extension: the score of every state from a sample of them (section 3.2, supplement E).
 
 `extend` works on a world whose graph is known, where only some columns of the walk are computed; `extend_to` goes from
-the states of a world made of samples to observations that it does not hold.
+the states of a world made of samples to observations that are not among them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.diffusion.extension.landmarks import default_tau
 from farpoint.diffusion.extension.lowrank import Columns, LowRank, affordable_tau, columns_of, low_rank, positive_part
-from farpoint.diffusion.scores.local import scores_at, walk_table
+from farpoint.diffusion.scores.local import StateScores
 from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
-from farpoint.diffusion.walk import check_walkable
+from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.worlds import World
 from farpoint.worlds.samples import check_observations
@@ -33,7 +33,7 @@ _NOTHING = 1e-16
 
 
 class ExtendedScores(Scores):
-    """g_t of every state: an array of floats that remembers from which states it was extended, and how.
+    """g_t of every state: an array of floats with a record of which states it was extended from, and how.
 
     Attributes
     ----------
@@ -49,13 +49,13 @@ class ExtendedScores(Scores):
     error_estimate : float
         Root mean square of g_t − f_t over the states outside the sample, estimated from 256 of them drawn at random
         (all of them where there are fewer: then it is exact), whose walks were followed. NaN for a fraction of t.
-        Compare it with the standard deviation of the scores: where it is as large, the extension says nothing.
+        Compare it with the standard deviation of the scores: where it is as large, the extension is useless.
 
     Examples
     --------
     >>> import farpoint as fp
     >>> world = fp.four_rooms()
-    >>> scores = fp.extend(world, fp.landmarks(world, 52), t=4)
+    >>> scores = fp.extend(world, fp.diffusion.choose_landmarks(world, 52), t=4)
     >>> scores.method, scores.tau, len(scores.sample)
     ('nystrom', 24, 52)
     """
@@ -89,31 +89,9 @@ def extend(
     - ``"harmonics"``: f_t of the sample is continued as a function by the geometric harmonics of L^τ (Coifman and Lafon
       2006). It uses no eigenvector of the whole and is the weaker one everywhere.
 
-    What to expect: mean correlation with f_t over 10 draws of random states, and the share of the goals of f_t that
-    have one of g_t within two moves; t = 4 / t = 13, nystrom (``python -m benchmarks.extension``):
-
-    ==========  ============  ============  ============  ============  ===========
-    states      5 %           10 %          25 %          50 %          1/d alone
-    ==========  ============  ============  ============  ============  ===========
-    four_rooms  0.86 / 0.85   0.95 / 0.98   0.99 / 1.00   1.00 / 1.00   0.85 / 0.46
-    goals       100 / 97 %    100 / 93 %    100 / 99 %    100 / 100 %   100 / 100 %
-    ring        0.95 / 0.96   0.99 / 1.00   1.00 / 1.00   1.00 / 1.00   0.85 / 0.65
-    goals       100 / 99 %    100 / 100 %   100 / 100 %   100 / 100 %   100 / 100 %
-    maze        0.87 / 0.85   0.95 / 0.99   0.99 / 1.00   1.00 / 1.00   0.86 / 0.64
-    goals       91 / 100 %    95 / 84 %     99 / 100 %    100 / 100 %   79 / 100 %
-    ==========  ============  ============  ============  ============  ===========
-
-    The last column is no extension at all: at t = 4 the score is mostly the number of moves that a state has, and from
-    a twentieth of the states little more than that is learned.
-    A sample too small for t is not rescued by anything: 2 000 of a million states of a maze (t = 13) give 0.59, about
-    what the degrees give, and ``error_estimate`` is then as large as the spread of the scores.
-
-    What helps at a tenth: walks that reach past the next landmarks (τ = 16: correlation 0.4 … 0.5; the default, about
-    120: 0.86 … 0.96, as good as the exact leading eigenvectors, so nothing of that rank can be better); then the
-    remainder, which no eigenvector holds (0.95 … 0.99, and 0.86 … 0.95 where 0.43 … 0.87 was at a twentieth). Farthest
-    points help where walks are short (0.6 … 0.8 at τ = 16) and at a twentieth. What does not: landmarks by leverage (no
-    better than random), Ritz values of L in the same subspace in place of μ^{1/τ}, adding the error at the sample
-    without the division by d, and the textbook formula K_xS V Λ⁻¹ (0.1 … 0.6 even from half of the states).
+    How accurate this is over the share of the states, and what helps, is measured in ``docs/extension.md``: on the
+    paper's worlds a tenth of the states gives a correlation with f_t of 0.95 and more. A sample too small for t is not
+    rescued by anything; ``error_estimate`` is then as large as the spread of the scores.
 
     g_t equals f_t on the sample up to what the rank leaves out, not exactly: values put in there by force would be
     false maxima.
@@ -123,7 +101,7 @@ def extend(
     world : World
         A symmetric world.
     sample : array of int
-        Different states, for example from `landmarks`; 2 to 10 000 of them.
+        Different states, for example from `choose_landmarks`; 2 to 10 000 of them.
     t : float
     method : {"nystrom", "harmonics"}
     tau : int, optional
@@ -151,20 +129,19 @@ def extend(
     --------
     >>> import numpy as np, farpoint as fp
     >>> world = fp.ring()
-    >>> scores = fp.extend(world, fp.landmarks(world, world.n_states // 4), t=4)
+    >>> scores = fp.extend(world, fp.diffusion.choose_landmarks(world, world.n_states // 4), t=4)
     >>> bool(np.corrcoef(scores, fp.score(world, t=4))[0, 1] > 0.98)
     True
     >>> bool(scores.error_estimate < 0.3 * scores.std())
     True
     """
-    check_walkable(world)
-    world = world.walker
+    walk = Walk.of(world)
     t = check_time(t)
     method = check_word("method", method, EXTENSIONS)
     states = _check_sample(world, sample)
-    if not world.symmetric:
+    if not walk.symmetric:
         raise InvalidInput(
-            f"world must be symmetric to extend a score; got {world!r}. Make one of the weights there and back: "
+            f"world must be symmetric to extend a score; got {world!r}. Add the weights of both directions: "
             "World.from_graph(world.adjacency + world.adjacency.T)."
         )
     if method == "harmonics" and not t.is_integer():
@@ -172,17 +149,17 @@ def extend(
     if rank is not None:
         rank = check_integer("rank", rank, 1, states.size)
     if tau is None:
-        wanted = default_tau(world.n_states, states.size)
-        tau = affordable_tau(world, states, wanted if method == "nystrom" else max(1, wanted // 3))
+        wanted = default_tau(walk.n_states, states.size)
+        tau = affordable_tau(walk, states, wanted if method == "nystrom" else max(1, wanted // 3))
     tau = check_integer("tau", tau, 1)
-    columns = columns_of(world, states, tau, n_jobs)
+    columns = columns_of(walk, states, tau, n_jobs)
     if method == "nystrom":
-        parts = low_rank(columns, rank)
-        values, kept = parts.scores(t, n_jobs), parts.omega.size
+        leading = low_rank(columns, rank)
+        values, kept = leading.scores(t, n_jobs), leading.omega.size
         if remainder and t.is_integer():
-            values += _remainder(parts, values[states], _true_scores(world, t, states), n_jobs)
+            values += _remainder(leading, values[states], _true_scores(walk, t, states), n_jobs)
     else:
-        values, kept = _harmonics(columns, _true_scores(world, t, states), rank)
+        values, kept = _harmonics(columns, _true_scores(walk, t, states), rank)
     return ExtendedScores.of(
         values,
         t=t,
@@ -193,7 +170,7 @@ def extend(
         tau=tau,
         rank=kept,
         sample=states,
-        error_estimate=_error_estimate(world, t, states, values),
+        error_estimate=_error_estimate(walk, t, states, values),
     )
 
 
@@ -207,15 +184,15 @@ def _check_sample(world: World, sample: ArrayLike) -> NDArray[np.int64]:
 
 
 def _remainder(
-    parts: LowRank, low: NDArray[np.float64], known: NDArray[np.float64], n_jobs: int
+    leading: LowRank, low: NDArray[np.float64], known: NDArray[np.float64], n_jobs: int
 ) -> NDArray[np.float64]:
     """Return c (1 − Σ ψ̂_i(s)²) / d(s) of every state, c fitted where f_t is known.
 
-    The whole Ψ has orthonormal rows, so 1 − Σ ψ̂_i(s)² is the part of e_s that the components at hold miss. What it adds
+    The whole Ψ has orthonormal rows, so 1 − Σ ψ̂_i(s)² is the share of e_s that these components miss. What it adds
     to f_t is at most d_max ω^{2t} of that over d(s), ω the largest that is left out: c lies between 0 and d_max.
     """
-    columns = parts.columns
-    held = parts.row_squares(np.ones(parts.omega.size), n_jobs) + columns.first**2
+    columns = leading.columns
+    held = leading.row_squares(np.ones(leading.omega.size), n_jobs) + columns.first**2
     missing = np.maximum(1.0 - held, 0.0) / columns.degrees
     here = missing[columns.sample]
     if here @ here < _NOTHING:
@@ -233,24 +210,24 @@ def _harmonics(columns: Columns, known: NDArray[np.float64], rank: int | None) -
     return np.asarray(columns.matrix @ weights / root), values.size
 
 
-def _true_scores(world: World, t: float, states: NDArray[np.int64]) -> NDArray[np.float64]:
+def _true_scores(walk: Walk, t: float, states: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return f_t of some states, by following their walks."""
-    return scores_at(walk_table(world, int(t), 1e-4 if t > _LONG_WALK else None), states)[0]
+    return StateScores(walk, int(t), 1e-4 if t > _LONG_WALK else None).at(states)[0]
 
 
-def _error_estimate(world: World, t: float, sample: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     if not t.is_integer():
         return float("nan")
-    outside = np.ones(world.n_states, dtype=bool)
+    outside = np.ones(walk.n_states, dtype=bool)
     outside[sample] = False
     others = np.flatnonzero(outside) if outside.any() else sample
     if others.size > _N_CHECKS:
         others = np.sort(np.random.default_rng(0).choice(others, _N_CHECKS, replace=False))
-    return float(np.sqrt(np.mean((values[others] - _true_scores(world, t, others)) ** 2)))
+    return float(np.sqrt(np.mean((values[others] - _true_scores(walk, t, others)) ** 2)))
 
 
 def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
-    """Return the score at observations that need not be states: the given score at every state, between them smooth.
+    """Return the score at observations that need not be states: exact at every state, smooth between them.
 
     Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
     through every state's own score and need no width. Far from every state the result means little.
@@ -272,7 +249,7 @@ def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArr
     >>> points = np.random.default_rng(0).uniform(size=(2000, 2))
     >>> world = fp.World.from_samples(points, n_states=200)
     >>> scores = fp.score(world, t=4)
-    >>> bool(np.abs(fp.extend_to(world, scores, world.observations) - scores).max() < 1e-8)
+    >>> bool(np.abs(fp.diffusion.extend_to(world, scores, world.observations) - scores).max() < 1e-8)
     True
     """
     from scipy.interpolate import RBFInterpolator
@@ -280,7 +257,7 @@ def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArr
     points = check_observations(world, observations)
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (world.n_states,) or not np.isfinite(values).all():
-        raise InvalidInput(f"scores must have one finite entry a state ({world.n_states}); got shape {values.shape}.")
+        raise InvalidInput(f"scores must have one finite entry per state ({world.n_states}); got shape {values.shape}.")
     known: Any = world.observations
     between = RBFInterpolator(known, values, neighbors=min(_NEAREST, world.n_states), kernel="linear", degree=0)
     # A score is never negative; a function through scores near zero may dip below.

@@ -8,6 +8,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.diffusion.scores.walk_kernels import advance
+
+# Entries of a world's columns that are reserved at first.
+_FIRST_ROOM = 1 << 16
+
 
 @numba.njit(cache=True, nogil=True)
 def walk_ends(
@@ -25,48 +30,28 @@ def walk_ends(
     Mass below ``cutoff`` is dropped where it stands.
     """
     n_states = indptr.size - 1
-    now = np.zeros(n_states)
-    then = np.zeros(n_states)
+    now, then = np.zeros(n_states), np.zeros(n_states)
     mark = np.zeros(n_states, dtype=np.int32)
     states = np.empty(n_states + 1, dtype=np.int32)
     pointers = np.zeros(sources.size + 1, dtype=np.int64)
-    ends = np.empty(n_states, dtype=np.int32)
-    values = np.empty(n_states)
+    ends, values = np.empty(_FIRST_ROOM, dtype=np.int32), np.empty(_FIRST_ROOM)
     filled = 0
     for number in range(sources.size):
-        stamp = number + 1
-        states[0] = sources[number]
-        mark[sources[number]] = stamp
-        now[sources[number]] = 1.0
+        begin = sources[number]
+        states[0], mark[begin], now[begin] = begin, number + 1, 1.0
         size = 1
         for _ in range(t):
-            for i in range(size):
-                u = states[i]
-                p = now[u]
-                now[u] = 0.0
-                if p <= cutoff:
-                    continue
-                then[u] += stay[u] * p
-                share = leave[u] * p
-                for entry in range(indptr[u], indptr[u + 1]):
-                    v = indices[entry]
-                    states[size] = v
-                    size += mark[v] != stamp
-                    mark[v] = stamp
-                    then[v] += share * weights[entry]
+            size, _ = advance(indptr, indices, weights, stay, leave, cutoff, states, size, mark, number + 1, now, then)
             now, then = then, now
         if filled + size > ends.size:
             room = max(2 * ends.size, filled + size)
-            more_ends = np.empty(room, dtype=np.int32)
-            more_values = np.empty(room)
-            more_ends[:filled] = ends[:filled]
-            more_values[:filled] = values[:filled]
+            more_ends, more_values = np.empty(room, dtype=np.int32), np.empty(room)
+            more_ends[:filled], more_values[:filled] = ends[:filled], values[:filled]
             ends, values = more_ends, more_values
         for i in range(size):
             u = states[i]
             if now[u] > cutoff:
-                ends[filled] = u
-                values[filled] = now[u]
+                ends[filled], values[filled] = u, now[u]
                 filled += 1
             now[u] = 0.0
         pointers[number + 1] = filled
@@ -74,30 +59,30 @@ def walk_ends(
 
 
 @numba.njit(cache=True)
-def farthest_points(indptr: NDArray[Any], indices: NDArray[Any], first: int, n_points: int) -> NDArray[np.int64]:
+def farthest_states(indptr: NDArray[Any], indices: NDArray[Any], first: int, n_points: int) -> NDArray[np.int64]:
     """Return states each of which is as many moves as possible from those before it.
 
-    A search from a new point stops where an earlier point is nearer, so all of them together visit each state a few
+    A search from a new state stops where an earlier one is nearer, so all of them together visit each state a few
     times only.
     """
     n_states = indptr.size - 1
-    away = np.full(n_states, n_states, dtype=np.int64)
+    distance = np.full(n_states, n_states, dtype=np.int64)
     queue = np.empty(n_states, dtype=np.int64)
-    points = np.empty(n_points, dtype=np.int64)
-    point = first
+    chosen = np.empty(n_points, dtype=np.int64)
+    state = first
     for number in range(n_points):
-        points[number] = point
-        away[point] = 0
-        queue[0] = point
+        chosen[number] = state
+        distance[state] = 0
+        queue[0] = state
         begin, end = 0, 1
         while begin < end:
             u = queue[begin]
             begin += 1
             for entry in range(indptr[u], indptr[u + 1]):
                 v = indices[entry]
-                if away[v] > away[u] + 1:
-                    away[v] = away[u] + 1
+                if distance[v] > distance[u] + 1:
+                    distance[v] = distance[u] + 1
                     queue[end] = v
                     end += 1
-        point = int(away.argmax())
-    return points
+        state = int(distance.argmax())
+    return chosen

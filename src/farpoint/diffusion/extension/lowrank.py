@@ -14,7 +14,6 @@ matrix of n × n, and none of n × m unless it is small, is ever filled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,16 +22,15 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import csc_array, csr_array
 
-from farpoint.diffusion.scores.local import WalkTable, walk_table
+from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
-from farpoint.worlds import World
 
 # Entries of the columns that are kept at most: 12 bytes each, and as much again while their order is changed.
 MOST_ENTRIES = 40_000_000
 # Entries of the columns times the steps of the walks, at most: about a minute of one core.
 MOST_WORK = 6e9
-_LANDMARKS_A_TASK = 32
-_ROWS_A_BLOCK_BYTES = 1 << 26
+_LANDMARKS_PER_TASK = 32
+_BLOCK_BYTES = 1 << 26
 # Probabilities below this are dropped on the way: all of them together are less than the rounding of the largest.
 _CUTOFF = 1e-18
 # Eigenvalues below this share of the largest are rounding.
@@ -45,7 +43,7 @@ _ROUNDING = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of L^τ that belong to a sample, one row a state, and what is known of the walk."""
+    """The columns of L^τ that belong to a sample, one row per state, and the degrees."""
 
     matrix: csr_array
     sample: NDArray[np.int64]
@@ -65,19 +63,21 @@ class Columns:
 
     def blocks(self) -> list[tuple[int, int]]:
         """Ranges of rows, each small enough to be filled."""
-        rows = max(1, _ROWS_A_BLOCK_BYTES // (8 * self.sample.size))
+        rows = max(1, _BLOCK_BYTES // (8 * self.sample.size))
         n_states = self.degrees.size
         return [(first, min(first + rows, n_states)) for first in range(0, n_states, rows)]
 
 
-def columns_of(world: World, sample: NDArray[np.int64], tau: int, n_jobs: int = -1) -> Columns:
-    """Return the columns of L^τ = D^-½ W^τ D^½ at the states of the sample."""
-    table = walk_table(world, tau)
-    degrees = 0.5 / table.leave
-    parts = list(_walks(table, sample, n_jobs))
-    counts = np.concatenate([[0], *(np.diff(pointers) for pointers, _, _ in parts)])
-    states = np.concatenate([ends for _, ends, _ in parts])
-    data = np.concatenate([values for _, _, values in parts])
+def columns_of(walk: Walk, sample: NDArray[np.int64], tau: int, n_jobs: int = -1) -> Columns:
+    """Return the columns of L^τ = D^-½ W^τ D^½ at the states of the sample, of a symmetric walk without jumps."""
+    degrees = walk.leaving
+    _ = walk.stay, walk.leave  # computed once, here, and not by every worker
+    starts = range(0, sample.size, _LANDMARKS_PER_TASK)
+    tasks = [sample[first : first + _LANDMARKS_PER_TASK] for first in starts]
+    walks = list(each(_follow_walks, (walk, tau), tasks, n_jobs=n_jobs))
+    counts = np.concatenate([[0], *(np.diff(pointers) for pointers, _, _ in walks)])
+    states = np.concatenate([ends for _, ends, _ in walks])
+    data = np.concatenate([values for _, _, values in walks])
     root = np.sqrt(degrees)
     data /= root[states]
     data *= np.repeat(root[sample], counts[1:])
@@ -85,35 +85,29 @@ def columns_of(world: World, sample: NDArray[np.int64], tau: int, n_jobs: int = 
     return Columns(csr_array(matrix.tocsr()), sample, degrees, tau)
 
 
-def _walks(
-    table: WalkTable, sources: NDArray[np.int64], n_jobs: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]]:
-    tasks = [sources[first : first + _LANDMARKS_A_TASK] for first in range(0, sources.size, _LANDMARKS_A_TASK)]
-    return each(_walk_task, table, tasks, n_jobs=n_jobs)
-
-
-def _walk_task(
-    table: WalkTable, sources: NDArray[np.int64]
+def _follow_walks(
+    shared: tuple[Walk, int], sources: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     from farpoint.diffusion.extension.kernels import walk_ends
 
-    matrix = table.matrix
+    walk, tau = shared
+    moves = walk.moves
     pointers, ends, values = walk_ends(
-        matrix.indptr, matrix.indices, matrix.data, table.stay, table.leave, sources, table.t, _CUTOFF
+        moves.indptr, moves.indices, moves.data, walk.stay, walk.leave, sources, tau, _CUTOFF
     )
     return pointers, ends, values
 
 
-def affordable_tau(world: World, sample: NDArray[np.int64], tau: int) -> int:
+def affordable_tau(walk: Walk, sample: NDArray[np.int64], tau: int) -> int:
     """Return τ, or the longest below it whose columns, judged by a few of them, fit into memory and a minute."""
     few = sample[np.linspace(0, sample.size - 1, num=min(8, sample.size)).astype(np.int64)]
-    if world.n_states * sample.size <= min(MOST_ENTRIES, MOST_WORK / tau):
+    if walk.n_states * sample.size <= min(MOST_ENTRIES, MOST_WORK / tau):
         return tau
     # Upwards, so that no walk longer than needed is tried.
     fits, length = 1, 8
     while True:
         length = min(length, tau)
-        pointers, _, _ = _walk_task(walk_table(world, length), few)
+        pointers, _, _ = _follow_walks((walk, length), few)
         entries = pointers[-1] / few.size * sample.size
         if entries > MOST_ENTRIES or entries * length > MOST_WORK:
             return fits
@@ -163,8 +157,8 @@ class LowRank:
         return np.concatenate(list(each(_square_block, (self.columns, mix), self.columns.blocks(), n_jobs=n_jobs)))
 
     def vectors(self) -> NDArray[np.float64]:
-        """Return ψ̂ of every state, one a column: only for worlds small enough to hold it."""
-        return np.concatenate([_rows(self.columns, self.mix, block) for block in self.columns.blocks()])
+        """Return ψ̂ of every state, one per column: only for worlds small enough to hold it."""
+        return np.concatenate([_factor_rows(self.columns, self.mix, block) for block in self.columns.blocks()])
 
 
 def low_rank(columns: Columns, rank: int | None = None) -> LowRank:
@@ -197,13 +191,13 @@ def _grams(
         return to_factor.T @ squares @ to_factor, to_factor.T @ weighted @ to_factor
     plain, heavy = np.zeros((rank, rank)), np.zeros((rank, rank))
     for block in columns.blocks():
-        rows = _rows(columns, to_factor, block)
+        rows = _factor_rows(columns, to_factor, block)
         plain += rows.T @ rows
         heavy += rows.T @ (degrees[slice(*block), None] * rows)
     return plain, heavy
 
 
-def _rows(columns: Columns, mix: NDArray[np.float64], block: tuple[int, int]) -> NDArray[np.float64]:
+def _factor_rows(columns: Columns, mix: NDArray[np.float64], block: tuple[int, int]) -> NDArray[np.float64]:
     """Return a few rows of (K_xS − ψ₁ ψ₁(S)ᵀ) mix."""
     part = columns.matrix[slice(*block)]
     filled = part.nnz > 0.2 * part.shape[0] * part.shape[1]
@@ -213,5 +207,5 @@ def _rows(columns: Columns, mix: NDArray[np.float64], block: tuple[int, int]) ->
 
 
 def _square_block(shared: tuple[Columns, NDArray[np.float64]], block: tuple[int, int]) -> NDArray[np.float64]:
-    rows = _rows(*shared, block)
+    rows = _factor_rows(*shared, block)
     return np.asarray(np.einsum("si,si->s", rows, rows))

@@ -68,8 +68,8 @@ def prominences(
 ) -> NDArray[np.float64]:
     """Return how far each peak's value must fall on the way to a higher peak.
 
-    The water is let out from above: states appear in descending order of value, and where two islands meet, the one
-    with the lower peak ends. ``values`` are equal on a plateau. Of equally high peaks the first state's survives.
+    States are added in descending order of value, and where two components meet, the one with the lower peak ends.
+    ``values`` are equal on a plateau. Of equally high peaks the one with the first state survives.
     """
     n_states = indptr.size - 1
     parent = np.full(n_states, -1, dtype=np.int32)

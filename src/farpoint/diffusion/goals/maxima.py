@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.diffusion.walk import check_walkable
+from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds import World
 
-# Scores of states that mirror each other differ by rounding only, about 1e-15 of their size; scores that differ in
-# earnest do so by far more. Any tolerance between gives the same goals on the paper's worlds.
+# Scores of states that mirror each other differ by rounding only, about 1e-15 of their size; scores that
+# differ otherwise do so by far more. Any tolerance between gives the same goals on the paper's worlds.
 SAME_SCORE = 1e-9
 
 
@@ -25,7 +25,7 @@ class Goals:
     Attributes
     ----------
     states : array of int
-        One state a maximum: of a plateau of equal score, the first.
+        One state per maximum: of a plateau of equal score, the first.
     heights : array of float
         The score there.
     prominences : array of float
@@ -80,7 +80,7 @@ class Goals:
 
 
 def find_goals(world: World, scores: ArrayLike, *, min_prominence: float = 0.0, tolerance: float = SAME_SCORE) -> Goals:
-    """Return the local maxima of a score on the world's graph, one state a plateau, highest first.
+    """Return the local maxima of a score on the world's graph, one state per plateau, highest first.
 
     A plateau is a connected set of states whose scores are equal up to ``tolerance``; it is a maximum if no neighbor
     of any of its states is higher. Neighbors are the states one move away in either direction.
@@ -109,10 +109,10 @@ def find_goals(world: World, scores: ArrayLike, *, min_prominence: float = 0.0, 
     """
     from farpoint.diffusion.goals.kernels import peaks, plateaus, prominences
 
-    check_walkable(world)
+    Walk.of(world)  # fails on a world that is not connected
     values = np.ascontiguousarray(scores, dtype=np.float64)
     if values.shape != (world.n_states,):
-        raise InvalidInput(f"scores must have one entry a state ({world.n_states}); got shape {values.shape}.")
+        raise InvalidInput(f"scores must have one entry per state ({world.n_states}); got shape {values.shape}.")
     if not np.isfinite(values).all():
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
     if not 0 <= tolerance < 1:

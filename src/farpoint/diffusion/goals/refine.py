@@ -1,4 +1,4 @@
-"""Goals of an estimated score, made sure on exact scores of few states."""
+"""Goals of an estimated score, checked against exact scores of few states."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from numpy.typing import NDArray
 
 from farpoint.diffusion.goals.maxima import SAME_SCORE, Goals, find_goals
 from farpoint.diffusion.scores.bounds import check_tolerance
-from farpoint.diffusion.scores.local import WalkTable, scores_at, walk_table
+from farpoint.diffusion.scores.local import StateScores
 from farpoint.diffusion.scores.result import Scores
-from farpoint.diffusion.walk import both_ways
+from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
 from farpoint.worlds import World
 
-_STATES_A_TASK = 64
+_STATES_PER_TASK = 64
 # Beyond this the flat parts of a world are left as they were estimated.
 _MOST_PLATEAU_STATES = 200_000
 
 
 def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_jobs: int = -1) -> Goals:
-    """Return goals from an estimated score: from each of its maxima the exact score is climbed to a maximum of its own.
+    """Return goals from an estimated score: from each of its maxima, climb the exact score to one of its maxima.
 
     Only the states on the way, the plateaus where it ends and their neighbors are computed (to ``tolerance``); heights
-    are exact, prominences are those of the estimate with what is known exactly put in.
+    are exact, prominences are those of the estimate with exact scores in place of estimates where these are known.
 
     Parameters
     ----------
@@ -43,8 +43,9 @@ def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_job
 
     if not isinstance(scores, Scores) or not float(scores.t).is_integer():
         raise InvalidInput(f"scores must be what score() returned, at a whole t; got {type(scores).__name__}.")
-    walker = both_ways(world.walker) if scores.form == "symmetrized" else world.walker
-    climb = _Climb(world, walk_table(walker, int(scores.t), check_tolerance(tolerance)), n_jobs)
+    walk = Walk.of(world)
+    walk = walk.symmetrized() if scores.form == "symmetrized" else walk
+    climb = _Climb(world, StateScores(walk, int(scores.t), check_tolerance(tolerance)).prepared(), n_jobs)
     tops = climb.to_tops(find_goals(world, scores).states)
     climb.around_plateaus(tops)
     values = np.array(scores)
@@ -59,25 +60,25 @@ def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_job
 class _Climb:
     """Exact scores of few states, computed when they are needed."""
 
-    def __init__(self, world: World, table: WalkTable, n_jobs: int) -> None:
+    def __init__(self, world: World, exact: StateScores, n_jobs: int) -> None:
         self.known: dict[int, float] = {}
         # Two scores that differ by less are the same.
-        self.same = max(SAME_SCORE, 2.0 * (table.tolerance or 0.0))
+        self.same = max(SAME_SCORE, 2.0 * (exact.tolerance or 0.0))
         self._graph = world.neighbors
-        self._table = table
+        self._exact = exact
         self._n_jobs = n_jobs
 
-    def _near(self, state: int) -> list[int]:
+    def _neighbors(self, state: int) -> list[int]:
         graph = self._graph
-        near: list[int] = graph.indices[graph.indptr[state] : graph.indptr[state + 1]].tolist()
-        return near
+        others: list[int] = graph.indices[graph.indptr[state] : graph.indptr[state + 1]].tolist()
+        return others
 
     def _learn(self, states: set[int]) -> None:
         """Compute the scores of these states and of their neighbors, where they are not known."""
-        wanted = states.union(*(self._near(state) for state in states))
+        wanted = states.union(*(self._neighbors(state) for state in states))
         new = np.array(sorted(wanted - self.known.keys()), dtype=np.int64)
-        tasks = [new[first : first + _STATES_A_TASK] for first in range(0, new.size, _STATES_A_TASK)]
-        for task, values in zip(tasks, each(_values, self._table, tasks, n_jobs=self._n_jobs), strict=True):
+        tasks = [new[first : first + _STATES_PER_TASK] for first in range(0, new.size, _STATES_PER_TASK)]
+        for task, values in zip(tasks, each(_values, self._exact, tasks, n_jobs=self._n_jobs), strict=True):
             self.known.update(zip(task.tolist(), values.tolist(), strict=True))
 
     def to_tops(self, begins: NDArray[np.int64]) -> set[int]:
@@ -87,7 +88,7 @@ class _Climb:
             self._learn(climbers)
             ahead = set()
             for state in climbers:
-                best = max(self._near(state), key=self.known.__getitem__, default=state)
+                best = max(self._neighbors(state), key=self.known.__getitem__, default=state)
                 if self.known[best] > self.known[state] * (1.0 + self.same):
                     ahead.add(best)
                 else:
@@ -104,11 +105,11 @@ class _Climb:
             front = {
                 near
                 for state in front
-                for near in self._near(state)
+                for near in self._neighbors(state)
                 if near not in seen and abs(self.known[near] - self.known[state]) <= self.same * self.known[state]
             }
             seen |= front
 
 
-def _values(table: WalkTable, states: NDArray[np.int64]) -> NDArray[np.float64]:
-    return scores_at(table, states)[0]
+def _values(exact: StateScores, states: NDArray[np.int64]) -> NDArray[np.float64]:
+    return exact.at(states)[0]

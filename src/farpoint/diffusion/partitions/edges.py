@@ -1,4 +1,4 @@
-"""Worlds larger than memory: the edges of a graph in a folder of Parquet files, one for each range of states.
+"""Worlds larger than memory: the edges of a graph in a folder of Parquet files, one per range of states.
 
 ``world.json`` says how many states there are, where each partition begins, and the sums over the whole world that every
 score needs. ``edges/part-….parquet`` holds the edges that leave the partition's states (columns ``source``,
@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, OutputError, check_integer
+from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
+from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, OutputError, check_integer
+from farpoint.files import whole_file, write_text
 from farpoint.worlds import World
 
 FORMAT = "farpoint-partitions"
@@ -28,7 +30,7 @@ Edges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class PartitionedWorld:
-    """What ``world.json`` says: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²."""
+    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²."""
 
     folder: str
     n_states: int
@@ -44,18 +46,18 @@ class PartitionedWorld:
     def edges_of(self, states: NDArray[np.int64]) -> Edges:
         """Return the edges that leave the given states (ascending), sorted by state."""
         owners = np.searchsorted(np.array(self.bounds), states, side="right") - 1
-        found = []
+        pieces = []
         for partition in np.unique(owners):
             wanted = states[owners == partition]
             source, target, weight = _read_edges(self.folder, int(partition), int(wanted[0]), int(wanted[-1]))
             place = np.minimum(np.searchsorted(wanted, source), wanted.size - 1)
             keep = wanted[place] == source
-            found.append((source[keep], target[keep], weight[keep]))
-        return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+            pieces.append((source[keep], target[keep], weight[keep]))
+        return tuple(np.concatenate(part) for part in zip(*pieces, strict=True))  # type: ignore[return-value]
 
 
 def parquet() -> Any:
-    """Return pyarrow's module for Parquet files, or say how to get it."""
+    """Return pyarrow's module for Parquet files; fail with how to install it."""
     try:
         import pyarrow.parquet
     except ImportError as error:
@@ -78,64 +80,83 @@ def _read_edges(folder: str, partition: int, first: int, last: int) -> Edges:
 
 
 def write_table(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Write columns to a Parquet file, whole or not at all."""
+    """Write columns to a Parquet file."""
     import pyarrow
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    try:
-        parquet().write_table(pyarrow.table(columns), unfinished, row_group_size=_ROW_GROUP)
-        unfinished.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path} must be a file that can be written; got {error}.") from error
+    with whole_file(path) as temporary:
+        parquet().write_table(pyarrow.table(columns), temporary, row_group_size=_ROW_GROUP)
 
 
 def write_partitions(
-    world: World | Iterable[Edges], folder: str | Path, *, states_a_partition: int = 1_000_000
+    world: World | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
 ) -> PartitionedWorld:
-    """Write a symmetric graph into a folder of Parquet files, one for each range of states; return what was written.
+    """Write a symmetric connected graph into a folder of Parquet files, one per range of states.
 
     Parameters
     ----------
     world : World, or iterable of (source, target, weight) arrays
         Of a graph that does not fit into memory, its edges piece by piece, in ascending order of source, every edge in
-        both directions; states are 0 … n − 1, each with an edge.
+        both directions with the same weight; states are 0 … n − 1, each with an edge.
     folder : path
         A new or empty folder.
-    states_a_partition : int
+    states_per_partition : int
         A partition and its halo must fit into a worker's memory, several times.
+
+    Returns
+    -------
+    PartitionedWorld
+
+    Raises
+    ------
+    InvalidInput
+        Edges out of order or in one direction only, states without edges, weights that are not positive.
+    NotConnected
+        Several components.
 
     Examples
     --------
     >>> import tempfile, farpoint as fp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = fp.write_partitions(fp.ring(), folder, states_a_partition=64)
+    ...     written = fp.diffusion.write_partitions(fp.ring(), folder, states_per_partition=64)
     >>> written.n_partitions, written.total
     (3, 680.0)
     """
     parquet()
-    size = check_integer("states_a_partition", states_a_partition, 1)
+    size = check_integer("states_per_partition", states_per_partition, 1)
     path = Path(folder)
     if path.exists() and any(path.iterdir()):
-        raise OutputError(f"folder must be new or empty; got {folder}, which holds something.")
-    path.mkdir(parents=True, exist_ok=True)
+        raise OutputError(f"folder must be new or empty; got {folder}, which has files in it.")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"folder must be one that can be written; got {folder} ({error}).") from error
     if isinstance(world, World):
         if not world.symmetric:
             raise InvalidInput(f"world must be symmetric to be written in partitions; got {world!r}.")
-        pieces: Iterable[Edges] = _pieces(world, size)
-    else:
-        pieces = world
+        if len(world.component_sizes) > 1:
+            raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
+        return _write(_pieces(world, size), path, size, checked=True)
+    return _write(world, path, size, checked=False)
+
+
+def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> PartitionedWorld:
+    """Write all partitions, and last ``world.json``, without which the folder is not a world."""
     bounds, total, squares, farthest = [0], 0.0, 0.0, -1
+    balance, components = EdgeBalance(), StreamedComponents()
     for source, target, weight in _regrouped(pieces, size):
         degrees = np.bincount(source - bounds[-1], weights=weight)
         if not (np.isfinite(weight).all() and (weight > 0).all() and (degrees > 0).all()):
             state = bounds[-1] + int((~(degrees > 0)).argmax())
             raise InvalidInput(
-                f"every state must have an edge of positive weight, and no edge another; got none from state {state}."
+                f"every state must have an edge, and every edge a positive weight; got none from state {state}."
             )
         if target.min() < 0:
             raise InvalidInput(f"targets must be states; got {target.min()}.")
         farthest = max(farthest, int(target.max()))
+        if not checked:
+            balance.add(source, target, weight)
+            components.add(bounds[-1], int(source[-1]) + 1, source, target)
         columns = {"source": source, "target": target, "weight": weight}
         write_table(part_path(path, "edges", len(bounds) - 1), columns)
         bounds.append(int(source[-1]) + 1)
@@ -143,10 +164,16 @@ def write_partitions(
     if len(bounds) == 1:
         raise InvalidInput("world must have edges; got none.")
     if farthest >= bounds[-1]:
-        raise InvalidInput(f"targets must be states, 0 … {bounds[-1] - 1}; got {farthest}. Every edge goes both ways.")
+        raise InvalidInput(
+            f"targets must be states, 0 … {bounds[-1] - 1}; got {farthest}. Give edges in both directions."
+        )
+    if not balance.balanced:
+        raise InvalidInput("every edge must come in both directions with the same weight; got some that do not.")
+    if not checked and components.count() > 1:
+        raise NotConnected(f"world must be connected; got {components.count()} components.")
     written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares)
     about = {"format": FORMAT, "version": VERSION, **{k: v for k, v in asdict(written).items() if k != "folder"}}
-    (path / "world.json").write_text(json.dumps(about))
+    write_text(path / "world.json", json.dumps(about))
     return written
 
 
@@ -184,13 +211,13 @@ def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
 
 
 def open_partitions(folder: str | Path) -> PartitionedWorld:
-    """Return the world that a folder of partitions holds.
+    """Return the world in a folder of partitions.
 
     Examples
     --------
     >>> import tempfile, farpoint as fp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = fp.write_partitions(fp.ring(), folder)
+    ...     _ = fp.diffusion.write_partitions(fp.ring(), folder)
     ...     open_partitions(folder).n_states
     192
     """
@@ -201,4 +228,4 @@ def open_partitions(folder: str | Path) -> PartitionedWorld:
         bounds = tuple(int(bound) for bound in about["bounds"])
         return PartitionedWorld(str(folder), int(about["n_states"]), bounds, float(about["total"]), about["squares"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidFile(f"{folder} must be a folder that write_partitions made; got {error!r}.") from error
+        raise InvalidFile(f"{folder} must be a folder that write_partitions wrote; got {error!r}.") from error

@@ -1,4 +1,4 @@
-"""Scores and goals of a world in partitions: each is read with a halo of the states around it, and written back."""
+"""Scores and goals of a world in partitions: each is read with a halo of the states around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from farpoint.diffusion.goals.maxima import SAME_SCORE
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, parquet, part_path, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
-from farpoint.diffusion.scores.local import Progress, WalkTable, scores_at
+from farpoint.diffusion.scores.local import Progress, StateScores
+from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer
 
@@ -29,16 +30,16 @@ def score_partitions(
     """Write f_t of every state of a world in partitions as Parquet files; return their folder, ``scores-t<t>``.
 
     Each partition is a task: it reads its own edges and those of the states within t steps, so no more than that is in
-    memory at once. Partitions that are there already are not computed again. Spread it with `engine`; all workers must
-    see the folder.
+    memory at once. Partitions whose scores exist already are not computed again. To spread it over a cluster use
+    `engine`; all workers must see the folder.
 
     Examples
     --------
     >>> import tempfile, numpy as np, farpoint as fp
     >>> world = fp.ring()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = fp.write_partitions(world, folder, states_a_partition=64)
-    ...     scores = fp.read_scores(fp.score_partitions(folder, t=4))
+    ...     _ = fp.diffusion.write_partitions(world, folder, states_per_partition=64)
+    ...     scores = fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, t=4))
     >>> bool(np.allclose(scores, fp.score(world, t=4), rtol=1e-12))
     True
     """
@@ -57,14 +58,18 @@ def _score_partition(world: PartitionedWorld, task: tuple[int, str, int, float |
     partition, name, t, tolerance = task
     first, last = world.bounds[partition], world.bounds[partition + 1]
     states, _, matrix, degrees = _with_halo(world, partition, t)
-    # The stationary distribution is d / Σ d; Σ π² is over the whole world, most of which is not here.
-    pi = degrees / world.total
     # One state more than there is, far from everything, so that no walk takes what is here for the whole world.
     matrix.resize((states.size + 1, states.size + 1))
-    pi, leave = np.append(pi, 0.0), np.append(0.5 / degrees, 0.0)
-    table = WalkTable(matrix, np.full(pi.size, 0.5), leave, pi, world.squares / world.total**2, t, tolerance)
+    # The stationary distribution is d / Σ d; Σ π² is over the whole world, most of which is not here.
+    walk = Walk(
+        matrix,
+        symmetric=True,
+        known_leaving=np.append(degrees, 0.0),
+        known_pi=np.append(degrees / world.total, 0.0),
+        known_pi_squared=world.squares / world.total**2,
+    )
     own = np.arange(np.searchsorted(states, first), np.searchsorted(states, last))
-    scores, bounds = scores_at(table, own)
+    scores, bounds = StateScores(walk, t, tolerance).at(own)
     columns = {"state": np.arange(first, last), "score": scores}
     write_table(part_path(world.folder, name, partition), columns | ({} if bounds is None else {"bound": bounds}))
     return partition
@@ -96,14 +101,14 @@ def _with_halo(
 
 
 def read_scores(folder: str | Path) -> NDArray[np.float64]:
-    """Return all scores that `score_partitions` wrote, in one array, for worlds of which that fits into memory.
+    """Return all scores that `score_partitions` wrote, in one array that fits into memory.
 
     Examples
     --------
     >>> import tempfile, farpoint as fp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = fp.write_partitions(fp.ring(), folder)
-    ...     fp.read_scores(fp.score_partitions(folder, t=4)).size
+    ...     _ = fp.diffusion.write_partitions(fp.ring(), folder)
+    ...     fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, t=4)).size
     192
     """
     files = sorted(Path(folder).glob("part-*.parquet"))
@@ -124,8 +129,8 @@ def goals_of_partitions(
     >>> import tempfile, numpy as np, farpoint as fp
     >>> world = fp.ring()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = fp.write_partitions(world, folder, states_a_partition=64)
-    ...     goals = fp.goals_of_partitions(folder, fp.score_partitions(folder, t=4))
+    ...     _ = fp.diffusion.write_partitions(world, folder, states_per_partition=64)
+    ...     goals = fp.diffusion.goals_of_partitions(folder, fp.diffusion.score_partitions(folder, t=4))
     >>> bool((goals == np.sort(fp.find_goals(world, fp.score(world, t=4)).states)).all())
     True
     """
@@ -144,7 +149,7 @@ def goals_of_partitions(
 
 
 class Border(NamedTuple):
-    """The plateaus that go on beyond a partition: the first state of each, whether it has no higher neighbor so far,
+    """The plateaus that continue beyond a partition: the first state of each, whether it has no higher neighbor so far,
     and the pairs of equal states that join it to the next partition, each with its first state: (first, here, there).
     """
 
@@ -154,7 +159,7 @@ class Border(NamedTuple):
 
 
 def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
-    """Return the goals whose plateaus lie within a partition, and the plateaus that go on beyond it."""
+    """Return the goals whose plateaus lie within a partition, and the plateaus that continue beyond it."""
     from farpoint.diffusion.goals.kernels import peaks, plateaus
 
     partition, name, tolerance = task

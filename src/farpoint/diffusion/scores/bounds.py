@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,16 +16,19 @@ _FINEST_TOLERANCE = 1e-10
 
 
 def check_tolerance(tolerance: object) -> float | None:
-    """Return the tolerance if it is one: a relative error, or None for none.
+    """Return the relative error as a float if it is valid; None stands for none.
 
-    >>> check_tolerance(1e-3)
-    0.001
+    >>> check_tolerance(np.float32(0.5))
+    0.5
     """
     if tolerance is None:
         return None
-    if not (isinstance(tolerance, float) and _FINEST_TOLERANCE <= tolerance < 1.0):
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
         raise InvalidInput(f"tolerance must be a number from {_FINEST_TOLERANCE:g} to 1; got {tolerance!r}.")
-    return tolerance
+    number = float(tolerance)
+    if not _FINEST_TOLERANCE <= number < 1.0:
+        raise InvalidInput(f"tolerance must be a number from {_FINEST_TOLERANCE:g} to 1; got {tolerance!r}.")
+    return number
 
 
 def loss_bound(lost: NDArray[np.float64], peak: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,40 +1,47 @@
-"""Which solver and which form `score` takes, by a model of what each costs, and the words that say why."""
+"""Which solver and which form `score` takes, by a model of what each costs, and the text that says why."""
 
 from __future__ import annotations
 
-from farpoint.diffusion.scores.local import local_seconds
-from farpoint.diffusion.scores.probes import probe_seconds
-from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT, Spectrum
-from farpoint.diffusion.walk import why_not_polar, why_not_walk
-from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from typing import NamedTuple
 
-SOLVERS = ("auto", "spectral", "local", "truncated", "probes")
-FORMS = ("auto", "polar", "walk", "symmetrized")
+from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion.scores.probes import probe_seconds
+from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
+from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
+from farpoint.diffusion.walk import Walk
+from farpoint.errors import InvalidInput
 
 # Rough time of a dense eigendecomposition on one core, per n³.
 _SECONDS_PER_CUBE = 1e-9
-# Beyond this, on one core, auto rather gives an approximate score with its bound.
-PATIENCE_SECONDS = 600.0
+# Beyond this, on one core, auto prefers an approximate score with its bound.
+_PATIENCE_SECONDS = 600.0
 # The relative error that auto then allows.
 _TOLERANCE = 1e-3
 # A dense singular value decomposition of this size takes about ten seconds.
 POLAR_LIMIT = 2_500
 
 
-def only_symmetrized(world: World) -> bool:
-    """Return whether a world has neither Algorithm 2 nor a walk with one stationary distribution."""
-    return bool(not world.symmetric and why_not_polar(world) and why_not_walk(world))
+class Choice(NamedTuple):
+    """The solver, its plan where it is the local one, and why."""
+
+    solver: str
+    plan: LocalScores | None
+    reason: str
 
 
-def choose_form(world: World, form: str, solver: str) -> tuple[str, str]:
+def only_symmetrized(walk: Walk) -> bool:
+    """Return whether neither Algorithm 2 nor a stationary distribution is defined."""
+    return bool(not walk.symmetric and walk.polar_problem and walk.stationary_problem)
+
+
+def choose_form(walk: Walk, form: str, solver: str) -> tuple[str, str]:
     """Return the form to compute, and why, to be added to the solver's reason."""
     follows = solver in ("local", "probes")
-    if world.symmetric:
+    if walk.symmetric:
         return ("walk" if form == "auto" else form), ""
     if form == "auto":
-        problem = why_not_polar(world) if solver == "auto" else ""
-        if solver == "auto" and not problem and world.n_states > POLAR_LIMIT:
+        problem = walk.polar_problem if solver == "auto" else ""
+        if solver == "auto" and not problem and walk.n_states > POLAR_LIMIT:
             problem = f"Algorithm 2 takes minutes for more than {POLAR_LIMIT} states."
         form = "walk" if follows or problem else "polar"
         meaning = "Proposition 2 on the walk" if form == "walk" else "Algorithm 2"
@@ -49,45 +56,50 @@ def choose_form(world: World, form: str, solver: str) -> tuple[str, str]:
     return form, ""
 
 
-def choose_solver(
-    world: World,
-    t: float,
-    solver: str,
-    form: str,
-    decomposition: Spectrum | None,
-    tolerance: float | None,
-    n_probes: int,
-) -> tuple[str, float | None, str]:
-    """Return the solver, the tolerance of the local one (None: exact), and why."""
-    whole = t.is_integer()
-    if solver in ("local", "probes") and not whole:
-        raise InvalidInput(f"t must be a whole number with solver={solver!r}; got {t:g}. Use solver='spectral'.")
-    if solver != "auto":
-        return solver, tolerance, "asked for"
-    if decomposition is not None:
-        return ("spectral" if decomposition.complete else "truncated"), None, "auto: a decomposition was given"
-    dense = world.n_states <= DENSE_LIMIT
-    if not world.symmetric and form == "polar":
-        return "spectral", None, "auto: Algorithm 2 needs the singular vectors"
-    if not whole:
-        if not world.symmetric:
-            raise InvalidInput(f"t must be a whole number with form='walk'; got {t:g}. Use form='polar'.")
-        if dense:
-            return "spectral", None, "auto: t is not a whole number"
-        return "truncated", None, f"auto: t is not a whole number and {world.n_states} states are too many for dense"
-    local = local_seconds(world, int(t))
-    if world.symmetric and dense:
-        if local <= _SECONDS_PER_CUBE * world.n_states**3:
-            return "local", None, f"auto: following {t:g} steps is cheaper than a whole decomposition"
-        return "spectral", None, f"auto: a whole decomposition is cheaper than following {t:g} steps"
-    if local <= PATIENCE_SECONDS:
-        why = "too many for a whole decomposition" if world.symmetric else "followed step by step, for the walk's form"
-        return "local", None, f"auto: {world.n_states} states are {why}"
-    part = local_seconds(world, int(t), _TOLERANCE)
-    if part <= max(PATIENCE_SECONDS, probe_seconds(world, int(t), n_probes)):
-        return (
-            "local",
-            _TOLERANCE,
-            f"auto: all of {t:g} steps would take about {local:.0f} s on one core, this {part:.0f}",
+def choose_solver(walk: Walk, request: ScoreRequest, form: str) -> Choice:
+    """Return the solver that computes a request in the given form."""
+    t, whole = request.t, float(request.t).is_integer()
+    if request.solver in ("local", "probes") and not whole:
+        raise InvalidInput(
+            f"t must be a whole number with solver={request.solver!r}; got {t:g}. Use solver='spectral'."
         )
-    return "probes", None, f"auto: following {t:g} steps to {_TOLERANCE:g} would take about {part:.0f} s on one core"
+    if request.solver == "local":
+        return Choice("local", LocalScores.of(walk, int(t), request.tolerance), "requested")
+    if request.solver != "auto":
+        return Choice(request.solver, None, "requested")
+    if request.decomposition is not None:
+        solver = "spectral" if request.decomposition.complete else "truncated"
+        return Choice(solver, None, "auto: a decomposition was given")
+    if not walk.symmetric and form == "polar":
+        return Choice("spectral", None, "auto: Algorithm 2 needs the singular vectors")
+    if not whole:
+        return _choose_for_fraction(walk, t)
+    return _choose_by_cost(walk, request)
+
+
+def _choose_for_fraction(walk: Walk, t: float) -> Choice:
+    if not walk.symmetric:
+        raise InvalidInput(f"t must be a whole number with form='walk'; got {t:g}. Use form='polar'.")
+    if walk.n_states <= DENSE_LIMIT:
+        return Choice("spectral", None, "auto: t is not a whole number")
+    why = f"auto: t is not a whole number and {walk.n_states} states are too many for a dense decomposition"
+    return Choice("truncated", None, why)
+
+
+def _choose_by_cost(walk: Walk, request: ScoreRequest) -> Choice:
+    t = int(request.t)
+    exact = LocalScores.of(walk, t)
+    seconds = exact.seconds
+    if walk.symmetric and walk.n_states <= DENSE_LIMIT:
+        if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
+            return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
+        return Choice("spectral", None, f"auto: a whole decomposition is cheaper than following {t} steps")
+    if seconds <= _PATIENCE_SECONDS:
+        why = "too many for a whole decomposition" if walk.symmetric else "followed step by step, for the walk's form"
+        return Choice("local", exact, f"auto: {walk.n_states} states are {why}")
+    rough = exact.with_tolerance(_TOLERANCE)
+    if rough.seconds <= max(_PATIENCE_SECONDS, probe_seconds(walk, t, request.n_probes or DEFAULT_PROBES)):
+        why = f"auto: all of {t} steps would take about {seconds:.0f} s on one core, this {rough.seconds:.0f}"
+        return Choice("local", rough, why)
+    why = f"auto: following {t} steps to {_TOLERANCE:g} would take about {rough.seconds:.0f} s on one core"
+    return Choice("probes", None, why)

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
-from farpoint.worlds import World
 
 # Cells that one task covers: large enough that its margins are small beside it, small enough to be lost.
-_CELLS_A_BLOCK = 1 << 16
+_CELLS_PER_BLOCK = 1 << 16
 # The three buffers of a tile should stay in the second cache of a core.
 _BUFFER_BYTES = 768 * 1024
 _WIDEST, _NARROWEST = 128, 8
@@ -27,11 +26,18 @@ _WIDER = 1.25
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
-    """A map as the kernels read it; what every task of the local solver shares.
+class LatticeScores:
+    """The scores of a map at one t, as the kernels read it; what every task of the local solver shares.
 
-    ``degrees`` is flat, ``stride`` cells a row, 0 on walls; ``total`` is Σ d, ``squares`` Σ d². ``tolerance`` is the
-    largest relative error that a score may have, None for none.
+    Attributes
+    ----------
+    degrees : array of uint8
+        Flat, ``stride`` cells per row, 0 on walls.
+    stride, t : int
+    tolerance : float or None
+        The largest relative error that a score may have; None: exact.
+    total, squares : float
+        Σ d and Σ d².
     """
 
     degrees: NDArray[np.uint8]
@@ -40,6 +46,11 @@ class Lattice:
     tolerance: float | None
     total: float
     squares: float
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells, walls included."""
+        return int(self.degrees.size)
 
     @property
     def reach(self) -> float:
@@ -57,15 +68,41 @@ class Lattice:
         wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
         return np.minimum(wanted, farthest).astype(np.int64)
 
-    def outputs_a_cell(self) -> float:
-        """Return how many sums of the kernel a cell costs: Σ_k of the states within ``radii[k]``."""
+    @property
+    def sums_per_cell(self) -> float:
+        """How many sums of the kernel a cell costs: Σ_k of the states within ``radii[k]``."""
         radii = self.radii(self.reach)[1:].astype(np.float64)
         return float((2 * radii**2 + 2 * radii + 1).sum())
 
+    def blocks(self) -> list[tuple[int, int]]:
+        """Return the ranges of cells that are one task each."""
+        size = max(_CELLS_PER_BLOCK, int(self.radii(self.reach)[-1]) * self.stride)
+        return [(first, min(first + size, self.n_cells)) for first in range(0, self.n_cells, size)]
 
-def lattice_of(world: World, t: int, tolerance: float | None = None) -> Lattice | None:
-    """Return the map of a world in which all moves are between floor cells side by side, or None elsewhere."""
-    floor = world.floor
+    def block(self, cells: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the scores of the floor cells in a range, and bounds on their errors (None where they are exact)."""
+        first, last = cells
+        degrees = self.degrees[first:last]
+        exact = self.radii(np.inf)
+        scores = np.zeros(last - first)
+        bounds = np.zeros(last - first)
+        wanted = degrees > 0
+        reach = self.reach
+        while wanted.any():
+            radii = self.radii(reach)
+            everything = np.array_equal(radii, exact)
+            found, bound = _follow(self, first, wanted, radii, everything)
+            scores[wanted], bounds[wanted] = found[wanted], bound[wanted]
+            if everything or self.tolerance is None:
+                break
+            wanted &= bounds > self.tolerance * scores
+            reach *= _WIDER
+        floor = degrees > 0
+        return scores[floor], None if self.tolerance is None else bounds[floor]
+
+
+def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | None = None) -> LatticeScores | None:
+    """Return the plan for the scores of a map; None without a map, or where the map is small against t."""
     if floor is None or min(floor.shape) < 2:
         return None
     rows, cols = floor.shape
@@ -79,41 +116,13 @@ def lattice_of(world: World, t: int, tolerance: float | None = None) -> Lattice 
     degrees *= flat
     counts = np.bincount(degrees, minlength=5)
     total, squares = float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
-    lattice = Lattice(degrees, cols + 1, t, tolerance, total, squares)
+    plan = LatticeScores(degrees, cols + 1, t, tolerance, total, squares)
     # In a world smaller than the diamond most of the diamond would be walls.
-    return lattice if floor.size >= 2 * int(lattice.radii(lattice.reach)[-1]) ** 2 else None
-
-
-def lattice_blocks(lattice: Lattice) -> list[tuple[int, int]]:
-    """Return the ranges of cells that are one task each."""
-    size = max(_CELLS_A_BLOCK, int(lattice.radii(lattice.reach)[-1]) * lattice.stride)
-    return [(first, min(first + size, lattice.degrees.size)) for first in range(0, lattice.degrees.size, size)]
-
-
-def lattice_block(lattice: Lattice, block: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return the scores of the floor cells in a range, and the bounds on their errors (None where they are exact)."""
-    first, last = block
-    degrees = lattice.degrees[first:last]
-    exact = lattice.radii(np.inf)
-    scores = np.zeros(last - first)
-    bounds = np.zeros(last - first)
-    wanted = degrees > 0
-    reach = lattice.reach
-    while wanted.any():
-        radii = lattice.radii(reach)
-        everything = np.array_equal(radii, exact)
-        found, bound = _follow(lattice, first, wanted, radii, everything)
-        scores[wanted], bounds[wanted] = found[wanted], bound[wanted]
-        if everything or lattice.tolerance is None:
-            break
-        wanted &= bounds > lattice.tolerance * scores
-        reach *= _WIDER
-    floor = degrees > 0
-    return scores[floor], None if lattice.tolerance is None else bounds[floor]
+    return plan if floor.size >= 2 * int(plan.radii(plan.reach)[-1]) ** 2 else None
 
 
 def _follow(
-    lattice: Lattice, first: int, wanted: NDArray[np.bool_], radii: NDArray[np.int64], everything: bool
+    lattice: LatticeScores, first: int, wanted: NDArray[np.bool_], radii: NDArray[np.int64], everything: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return score and bound of the tiles that hold a wanted cell; 0 elsewhere."""
     from farpoint.diffusion.scores.lattice_kernels import diamond_scores

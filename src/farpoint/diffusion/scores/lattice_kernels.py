@@ -88,7 +88,7 @@ def diamond_scores(
     lost: NDArray[Any],
     peaks: NDArray[Any],
 ) -> None:
-    """Fill ‖p̂ − π₀‖² of the ``width`` cells that begin at each of ``cells``, one row a beginning.
+    """Fill ‖p̂ − π₀‖² of the ``width`` cells that begin at each of ``cells``, one row per beginning.
 
     ``degrees`` and ``half_inverse`` (½/d, 0 on walls) are flat over the map with a margin. After k steps the walk is
     kept within distance ``radii[k]``; what would go farther is gone: ``lost`` is how much, ``peaks`` the largest entry

@@ -1,4 +1,4 @@
-"""The local solver: every state's walk is followed inside its own t-step neighborhood, block by block.
+"""The local solver: the walk of every state is followed inside its own t-step neighborhood, block by block.
 
 Nothing but the neighborhood and three sums over the whole world enters a score, so blocks of states can be computed
 anywhere, in any order, and be kept.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -17,161 +18,226 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
-from farpoint.diffusion.scores.checkpoint import Checkpoint
-from farpoint.diffusion.scores.lattice import lattice_block, lattice_blocks, lattice_of
-from farpoint.diffusion.walk import leaving_weight, stationary
+from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
+from farpoint.diffusion.walk import Walk
 from farpoint.engines import each_as_done
-from farpoint.worlds import World
+from farpoint.errors import InvalidInput
+from farpoint.files import PieceFolder
 
-Found = tuple[NDArray[np.float64], NDArray[np.float64] | None]
+Vector = NDArray[np.float64]
+# The scores of some states, and bounds on their errors where a tolerance was given.
+BlockResult = tuple[Vector, Vector | None]
 Progress = Callable[[int, int], None]
 
-_STATES_A_BLOCK = 1 << 16
-# Of all drops to the neighbors' numbers more than this share must be far before the states are put into another order.
+_STATES_PER_BLOCK = 1 << 16
+# Of a sample of moves more than this share must lead far away before the states are put into another order.
 _SCATTERED = 0.5
 _FAR = 1_000
 _WORTH_ORDERING = 50_000
-# A cutoff ε loses about this many ε a step on a plane, and a loss δ costs about 4 δ of the score.
-_LOSS_A_STEP = 25.0
+# A cutoff ε loses about this many ε per step on a plane, and a loss δ costs about 4 δ of the score.
+_LOSS_PER_STEP = 25.0
 _FINER = 8.0
 # Seconds of one core: an edge update on a graph, a sum of the lattice kernel.
 _SECONDS_PER_MOVE = 2.5e-9
 _SECONDS_PER_SUM = 0.5e-9
-
-
-def local_seconds(world: World, t: int, tolerance: float | None = None) -> float:
-    """Return roughly how long the local solver takes on one core."""
-    lattice = lattice_of(world, t, tolerance)
-    if lattice is not None:
-        return _SECONDS_PER_SUM * lattice.degrees.size * lattice.outputs_a_cell()
-    from farpoint.diffusion.scores.walk_kernels import moves_per_state
-
-    samples = np.linspace(0, world.n_states - 1, num=min(32, world.n_states)).astype(np.int64)
-    matrix = world.adjacency
-    # With a tolerance the walk is followed about c √k far, as if it were that many steps long.
-    far = t if tolerance is None else min(t, int(np.ceil(2.5 * np.sqrt(t))))
-    moves = float(moves_per_state(matrix.indptr, matrix.indices, samples, far)) * t / far
-    return _SECONDS_PER_MOVE * world.n_states * moves
-
-
-def local_scores(
-    world: World,
-    t: int,
-    *,
-    tolerance: float | None = None,
-    checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
-    n_jobs: int = -1,
-) -> Found:
-    """Return the scores of all states, and bounds on their errors where a tolerance was asked for."""
-    lattice = lattice_of(world, t, tolerance)
-    if lattice is not None:
-        return _in_blocks(world, lattice_block, lattice, lattice_blocks(lattice), checkpoint, progress, n_jobs)
-    table = walk_table(world, t, tolerance)
-    order = _better_order(table.matrix)
-    if order is not None:
-        table = table.in_order(order)
-    starts = range(0, world.n_states, _STATES_A_BLOCK)
-    blocks = [(first, min(first + _STATES_A_BLOCK, world.n_states)) for first in starts]
-    scores, bounds = _in_blocks(world, _graph_block, table, blocks, checkpoint, progress, n_jobs)
-    if order is not None:
-        back = np.empty_like(order)
-        back[order] = np.arange(order.size, dtype=order.dtype)
-        scores, bounds = scores[back], None if bounds is None else bounds[back]
-    return scores, bounds
-
-
-def _in_blocks(
-    world: World,
-    function: Callable[[Any, tuple[int, int]], Found],
-    shared: Any,
-    blocks: list[tuple[int, int]],
-    checkpoint: str | Path | None,
-    progress: Progress | None,
-    n_jobs: int,
-) -> Found:
-    kept = Checkpoint.open(checkpoint, world, shared.t, shared.tolerance, blocks)
-    missing = [number for number in range(len(blocks)) if number not in kept]
-    results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
-    found: list[Found | None] = [None] * len(blocks)
-    for done, (place, result) in enumerate(results, start=1):
-        number = missing[place]
-        if not kept.save(number, *result):
-            found[number] = result
-        if progress is not None:
-            progress(len(blocks) - len(missing) + done, len(blocks))
-    every = [kept.load(number) if part is None else part for number, part in enumerate(found)]
-    bounds = [bound for _, bound in every if bound is not None]
-    return np.concatenate([scores for scores, _ in every]), np.concatenate(bounds) if bounds else None
+# t distributions over all states are kept for a walk with jumps.
+_MOST_JUMP_BYTES = 4 * 2**30
 
 
 @dataclass(frozen=True, eq=False)
-class WalkTable:
-    """A walk on any graph as the kernels read it; what every task shares."""
+class LocalScores:
+    """Scores to be computed by following walks: of which walk, how long, and to which relative error (None: exact).
 
-    matrix: csr_array
-    stay: NDArray[np.float64]
-    leave: NDArray[np.float64]
-    pi: NDArray[np.float64]
-    pi_squared: float
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> plan = LocalScores.of(Walk.of(fp.open_room(3, 3)), t=4)
+    >>> scores, bounds = plan.compute()
+    >>> scores.reshape(3, 3)[0].round(3), bounds
+    (array([0.048, 0.032, 0.048]), None)
+    """
+
+    walk: Walk
     t: int
     tolerance: float | None
+    lattice: LatticeScores | None
 
-    def in_order(self, order: NDArray[Any]) -> WalkTable:
-        """Return the same walk with the states numbered in another order."""
-        matrix = csr_array(self.matrix[order][:, order])
-        matrix.sort_indices()
-        return replace(self, matrix=matrix, stay=self.stay[order], leave=self.leave[order], pi=self.pi[order])
+    @classmethod
+    def of(cls, walk: Walk, t: int, tolerance: float | None = None) -> LocalScores:
+        """Return the plan for one score."""
+        return cls(walk, t, tolerance, lattice_scores(walk.floor, t, tolerance))
+
+    def with_tolerance(self, tolerance: float) -> LocalScores:
+        """Return the plan for the same score to a relative error."""
+        return LocalScores.of(self.walk, self.t, tolerance)
+
+    @property
+    def seconds(self) -> float:
+        """Roughly how long this takes on one core."""
+        if self.lattice is not None:
+            return _SECONDS_PER_SUM * self.lattice.n_cells * self.lattice.sums_per_cell
+        from farpoint.diffusion.scores.walk_kernels import moves_per_state
+
+        n_states, moves = self.walk.n_states, self.walk.moves
+        samples = np.linspace(0, n_states - 1, num=min(32, n_states)).astype(np.int64)
+        # With a tolerance the walk is followed about c √k far, as if it were that many steps long.
+        far = self.t if self.tolerance is None else min(self.t, int(np.ceil(2.5 * np.sqrt(self.t))))
+        updates = float(moves_per_state(moves.indptr, moves.indices, samples, far)) * self.t / far
+        return _SECONDS_PER_MOVE * n_states * updates
+
+    def compute(
+        self,
+        *,
+        checkpoint: str | PathLike[str] | None = None,
+        progress: Progress | None = None,
+        n_jobs: int = -1,
+    ) -> BlockResult:
+        """Return the scores of all states, and bounds on their errors where there is a tolerance."""
+        if self.lattice is not None:
+            return self._in_blocks(
+                LatticeScores.block, self.lattice, self.lattice.blocks(), checkpoint, progress, n_jobs
+            )
+        order = _better_order(self.walk.moves)
+        walk = self.walk if order is None else self.walk.in_order(order)
+        # Computed once, here, and not by every worker.
+        plan = StateScores(walk, self.t, self.tolerance).prepared()
+        first = range(0, walk.n_states, _STATES_PER_BLOCK)
+        blocks = [(begin, min(begin + _STATES_PER_BLOCK, walk.n_states)) for begin in first]
+        scores, bounds = self._in_blocks(StateScores.block, plan, blocks, checkpoint, progress, n_jobs)
+        if order is not None:
+            back = np.empty_like(order)
+            back[order] = np.arange(order.size, dtype=order.dtype)
+            scores, bounds = scores[back], None if bounds is None else bounds[back]
+        return scores, bounds
+
+    def _in_blocks(
+        self,
+        function: Callable[[Any, tuple[int, int]], BlockResult],
+        shared: Any,
+        blocks: list[tuple[int, int]],
+        checkpoint: str | PathLike[str] | None,
+        progress: Progress | None,
+        n_jobs: int,
+    ) -> BlockResult:
+        about = {} if checkpoint is None else self._about(blocks)
+        folder = PieceFolder(checkpoint, "score", about)
+        pieces = [folder.load(_block_name(number)) for number in range(len(blocks))]
+        missing = [number for number, piece in enumerate(pieces) if piece is None]
+        results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
+        for done, (place, (scores, bounds)) in enumerate(results, start=1):
+            piece = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
+            pieces[missing[place]] = piece
+            folder.save(_block_name(missing[place]), piece)
+            if progress is not None:
+                progress(len(blocks) - len(missing) + done, len(blocks))
+        every = [piece for piece in pieces if piece is not None]
+        together = [piece["bounds"] for piece in every] if self.tolerance is not None else []
+        return np.concatenate([piece["scores"] for piece in every]), np.concatenate(together) if together else None
+
+    def _about(self, blocks: list[tuple[int, int]]) -> dict[str, Any]:
+        return {"world": self.walk.fingerprint, "t": self.t, "tolerance": self.tolerance, "blocks": blocks}
 
 
-def walk_table(world: World, t: int, tolerance: float | None = None) -> WalkTable:
-    """Return the lazy walk of a world as flat arrays."""
-    leaving = leaving_weight(world)
-    stuck = leaving == 0
-    pi = stationary(world)
-    stay, leave = np.where(stuck, 1.0, 0.5), 0.5 / np.where(stuck, 1.0, leaving)
-    return WalkTable(world.adjacency, stay, leave, pi, float(pi @ pi), t, tolerance)
+def _block_name(number: int) -> str:
+    return f"block-{number:06d}"
 
 
-def scores_at(table: WalkTable, states: NDArray[np.int64]) -> Found:
-    """Return the scores of some states only, within the table's tolerance."""
-    from farpoint.diffusion.scores.walk_kernels import neighborhood_scores
+@dataclass(frozen=True, eq=False)
+class JumpTables:
+    """What all sources of a walk with jumps share; see `walk_kernels.jumping_scores`."""
 
-    def follow(sources: NDArray[np.int64], cutoff: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        found, lost, peaks = np.empty(sources.size), np.empty(sources.size), np.empty(sources.size)
-        neighborhood_scores(
-            table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave,
-            table.pi, table.pi_squared, sources, table.t, cutoff, found, lost, peaks,
-        )  # fmt: skip
-        return found, loss_bound(lost, np.maximum(peaks, table.pi.max()))
+    out: Vector
+    arrived: Vector
+    back: Vector
+    highest: Vector
+    gram: Vector
 
-    if table.tolerance is None:
-        return follow(states, 0.0)[0], None
-    degree = int(np.diff(table.matrix.indptr).max())
-    cutoff = table.tolerance / (4.0 * _LOSS_A_STEP * table.t)
-    scores, losses = follow(states, cutoff)
-    while True:
-        rounding = rounding_bound(scores, table.t, degree, table.pi.size, table.pi_squared)
-        # Where the loss is below the rounding already, following more would mend nothing.
-        poor = np.flatnonzero((losses + rounding > table.tolerance * scores) & (losses > rounding))
-        if poor.size == 0 or cutoff == 0.0:
-            return scores, losses + rounding
-        cutoff = cutoff / _FINER if cutoff > 1e-30 else 0.0
-        scores[poor], losses[poor] = follow(states[poor], cutoff)
+    @classmethod
+    def of(cls, walk: Walk, t: int) -> JumpTables:
+        """Return the tables of walks of t steps."""
+        jumps = walk.jumps
+        assert jumps is not None
+        if 8 * jumps.rank * t * walk.n_states > _MOST_JUMP_BYTES:
+            raise InvalidInput(
+                f"t × states must leave the tables of a world with restarts within {_MOST_JUMP_BYTES >> 30} GiB; got "
+                f"{t} × {walk.n_states}. Use solver='probes'."
+            )
+        within = replace(walk, jumps=None, known_leaving=walk.leaving)
+        out = jumps.out * walk.leave
+        arrived = np.empty((t, jumps.rank, walk.n_states))
+        now = jumps.into.T
+        for k in range(t):
+            arrived[k] = now.T
+            now = within.forward(now)
+        back = np.einsum("js,kis->kji", out, arrived)
+        rows = np.concatenate([arrived.reshape(t * jumps.rank, -1), walk.pi[None, :]])
+        return cls(out, arrived, np.ascontiguousarray(back), arrived.max(axis=2), rows @ rows.T)
 
 
-def _graph_block(table: WalkTable, block: tuple[int, int]) -> Found:
-    return scores_at(table, np.arange(*block))
+@dataclass(frozen=True, eq=False)
+class StateScores:
+    """Scores of single states of any walk, by following it from each; what every task shares."""
+
+    walk: Walk
+    t: int
+    tolerance: float | None = None
+
+    def prepared(self) -> StateScores:
+        """Return the same with everything computed that does not depend on the state."""
+        _ = self.walk.pi, self.walk.stay, self.walk.leave, self._jump_tables
+        return self
+
+    @cached_property
+    def _jump_tables(self) -> JumpTables | None:
+        return None if self.walk.jumps is None else JumpTables.of(self.walk, self.t)
+
+    def block(self, states: tuple[int, int]) -> BlockResult:
+        """Return the scores of a range of states."""
+        return self.at(np.arange(*states))
+
+    def at(self, states: NDArray[np.int64]) -> BlockResult:
+        """Return the scores of some states, and bounds on their errors where there is a tolerance."""
+        if self.tolerance is None:
+            return self._follow(states, 0.0)[0], None
+        walk = self.walk
+        # Each entry is a sum over moves, and with jumps one over all states too.
+        n_terms = int(np.diff(walk.moves.indptr).max()) + (0 if walk.jumps is None else walk.n_states)
+        cutoff = self.tolerance / (4.0 * _LOSS_PER_STEP * self.t)
+        scores, losses = self._follow(states, cutoff)
+        while True:
+            rounding = rounding_bound(scores, self.t, n_terms, walk.n_states, walk.pi_squared)
+            # Where the loss is below the rounding already, following more would mend nothing.
+            poor = np.flatnonzero((losses + rounding > self.tolerance * scores) & (losses > rounding))
+            if poor.size == 0 or cutoff == 0.0:
+                return scores, losses + rounding
+            cutoff = cutoff / _FINER if cutoff > 1e-30 else 0.0
+            scores[poor], losses[poor] = self._follow(states[poor], cutoff)
+
+    def _follow(self, sources: NDArray[np.int64], cutoff: float) -> tuple[Vector, Vector]:
+        """Return scores and bounds on what dropping mass below the cutoff costs them."""
+        from farpoint.diffusion.scores.walk_kernels import jumping_scores, neighborhood_scores
+
+        walk, tables = self.walk, self._jump_tables
+        scores, lost, peaks = np.empty(sources.size), np.empty(sources.size), np.empty(sources.size)
+        graph = (walk.moves.indptr, walk.moves.indices, walk.moves.data, walk.stay, walk.leave)
+        if tables is None:
+            neighborhood_scores(*graph, walk.pi, walk.pi_squared, sources, self.t, cutoff, scores, lost, peaks)
+        else:
+            jumping_scores(
+                *graph, tables.out, tables.arrived, tables.back, tables.highest, tables.gram,
+                walk.pi, sources, self.t, cutoff, scores, lost, peaks,
+            )  # fmt: skip
+        return scores, loss_bound(lost, np.maximum(peaks, walk.pi.max()))
 
 
-def _better_order(matrix: csr_array) -> NDArray[np.int32] | None:
+def _better_order(moves: csr_array) -> NDArray[np.int32] | None:
     """Return an order that brings neighbors together, or None where they lie together already."""
-    n_states = matrix.shape[0]
+    n_states = moves.shape[0]
     if n_states < _WORTH_ORDERING:
         return None
-    sample = np.linspace(0, matrix.nnz - 1, num=10_000).astype(np.int64)
-    begins = np.searchsorted(matrix.indptr, sample, side="right") - 1
-    far = np.abs(begins - matrix.indices[sample]) > max(_FAR, 4 * int(np.sqrt(n_states)))
+    sample = np.linspace(0, moves.nnz - 1, num=10_000).astype(np.int64)
+    begins = np.searchsorted(moves.indptr, sample, side="right") - 1
+    far = np.abs(begins - moves.indices[sample]) > max(_FAR, 4 * int(np.sqrt(n_states)))
     if far.mean() < _SCATTERED:
         return None
-    return np.asarray(reverse_cuthill_mckee(matrix, symmetric_mode=False))
+    return np.asarray(reverse_cuthill_mckee(moves, symmetric_mode=False))

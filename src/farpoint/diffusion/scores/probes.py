@@ -11,31 +11,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion.scores.local import Progress, WalkTable, walk_table
+from farpoint.diffusion.scores.local import Progress
+from farpoint.diffusion.scores.request import DEFAULT_PROBES
+from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
-from farpoint.worlds import World
 
-DEFAULT_PROBES = 256
-# So many at once: a line of the cache for each state.
-_PROBES_A_TASK = 8
+# So many at once: one line of the cache per state.
+_PROBES_PER_TASK = 8
 _SECONDS_PER_MOVE = 0.6e-9
 
 
-def probe_seconds(world: World, t: int, n_probes: int = DEFAULT_PROBES) -> float:
+def probe_seconds(walk: Walk, t: int, n_probes: int = DEFAULT_PROBES) -> float:
     """Return roughly how long the probes take on one core."""
-    return float(_SECONDS_PER_MOVE * n_probes * t * (world.adjacency.nnz + world.n_states))
+    return float(_SECONDS_PER_MOVE * n_probes * t * (walk.moves.nnz + walk.n_states))
 
 
 def probe_scores(
-    world: World, t: int, n_probes: int, seed: int, *, progress: Progress | None = None, n_jobs: int = -1
+    walk: Walk, t: int, n_probes: int, seed: int, *, progress: Progress | None = None, n_jobs: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the estimate of f_t of every state, and its standard error."""
-    n_tasks = -(-n_probes // _PROBES_A_TASK)
+    n_tasks = -(-n_probes // _PROBES_PER_TASK)
     seeds = np.random.SeedSequence(seed).spawn(n_tasks)
-    sizes = [min(_PROBES_A_TASK, n_probes - _PROBES_A_TASK * number) for number in range(n_tasks)]
-    squares, fourths = np.zeros(world.n_states), np.zeros(world.n_states)
-    parts = each(_probe, walk_table(world, t), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs)
-    for done, (second, fourth) in enumerate(parts, start=1):
+    sizes = [min(_PROBES_PER_TASK, n_probes - _PROBES_PER_TASK * number) for number in range(n_tasks)]
+    squares, fourths = np.zeros(walk.n_states), np.zeros(walk.n_states)
+    # Computed once, here, and not by every worker.
+    _ = walk.pi, walk.stay, walk.leave
+    sums = each(_probe, (walk, t), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs)
+    for done, (second, fourth) in enumerate(sums, start=1):
         squares += second
         fourths += fourth
         if progress is not None:
@@ -46,21 +48,20 @@ def probe_scores(
 
 
 def _probe(
-    table: WalkTable, task: tuple[np.random.SeedSequence, int]
+    shared: tuple[Walk, int], task: tuple[np.random.SeedSequence, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums of squares and of fourth powers over the probes of one task."""
     from farpoint.diffusion.scores.walk_kernels import probe_walks
 
-    seed, n_probes = task
-    shape = (table.pi.size, n_probes)
-    probes = np.random.default_rng(seed).integers(0, 2, size=shape, dtype=np.int8).astype(np.float64)
-    probes *= 2.0
-    probes -= 1.0
-    middle = table.pi @ probes
-    walks = probe_walks(
-        table.matrix.indptr, table.matrix.indices, table.matrix.data, table.stay, table.leave, probes, table.t
-    )
-    walks -= middle
+    (walk, t), (seed, n_probes) = shared, task
+    probes = np.random.default_rng(seed).integers(0, 2, size=(walk.n_states, n_probes), dtype=np.int8)
+    signs = 2.0 * probes.astype(np.float64) - 1.0
+    mean = walk.pi @ signs
+    none = np.zeros((0, walk.n_states))
+    out, into = (none, none) if walk.jumps is None else (walk.jumps.out * walk.leave, walk.jumps.into)
+    moves = walk.moves
+    walks = probe_walks(moves.indptr, moves.indices, moves.data, walk.stay, walk.leave, out, into, signs, t)
+    walks -= mean
     walks *= walks
     squares = walks.sum(axis=1)
     walks *= walks

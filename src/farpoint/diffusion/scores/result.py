@@ -1,7 +1,8 @@
-"""The scores of all states, with a record of how they were made."""
+"""The scores of all states, with a record of how they were computed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -9,22 +10,22 @@ from numpy.typing import NDArray
 
 
 class Scores(np.ndarray[Any, np.dtype[np.float64]]):
-    """f_t of every state: an array of floats that remembers how it was made.
+    """f_t of every state: an array of floats with a record of how it was computed.
 
-    Slices and results of arithmetic are plain arrays; only the whole carries the record.
+    Slices, reshaped and transposed copies and results of arithmetic are plain arrays; only the whole has the record.
 
     Attributes
     ----------
     t : float
     solver : str
-        The solver that made it.
+        The solver that computed it.
     form : str
         ``"polar"`` or ``"walk"``; in symmetric worlds they are the same number.
     reason : str
         Why this solver and form.
     error_bound : array of float, shape (n_states,), or None
         No entry is farther than this from f_t; None where the solver is exact up to rounding, or where
-        ``standard_error`` says how sure it is.
+        ``standard_error`` says how certain it is.
     standard_error : array of float, shape (n_states,), or None
         Of scores estimated from random probes.
 
@@ -45,14 +46,14 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
 
     @classmethod
     def of(cls, values: NDArray[np.float64], **record: Any) -> Self:
-        """Return ``values`` with the record of how they were made."""
+        """Return ``values`` with the record of how they were computed."""
         scores = np.asarray(values, dtype=np.float64).view(cls)
         for name, value in record.items():
             setattr(scores, name, value)
         return scores
 
     def copy(self, order: Any = "C") -> Self:
-        """Return a copy that carries the record."""
+        """Return a copy with the record."""
         return type(self).of(np.array(self, order=order), **vars(self))
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -67,6 +68,47 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
+
+    @property
+    def T(self) -> Any:
+        """The transpose, a plain array."""
+        return np.asarray(self).T
+
+
+# Methods of arrays that would return something of this class: another shape, order or type has no record.
+_PLAIN_METHODS = (
+    "argpartition",
+    "argsort",
+    "astype",
+    "byteswap",
+    "clip",
+    "compress",
+    "conj",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "flatten",
+    "ravel",
+    "repeat",
+    "reshape",
+    "round",
+    "squeeze",
+    "swapaxes",
+    "take",
+    "transpose",
+)
+
+
+def _plain_method(name: str) -> Callable[..., Any]:
+    def method(self: Scores, *args: Any, **kwargs: Any) -> Any:
+        return getattr(np.asarray(self), name)(*args, **kwargs)
+
+    method.__name__, method.__doc__ = name, f"As ``numpy.ndarray.{name}``, and the result is a plain array."
+    return method
+
+
+for _name in _PLAIN_METHODS:
+    setattr(Scores, _name, _plain_method(_name))
 
 
 def _restored(values: NDArray[np.float64], record: dict[str, Any], kind: type[Scores] = Scores) -> Scores:

@@ -1,4 +1,4 @@
-"""The score f_t(s) of every state: how far a walk of t steps from s still is from forgetting where it began.
+"""The score f_t(s) of every state: squared distance between the t-step distribution from s and the stationary one.
 
 Four ways to the same numbers (Eq. 1 and Proposition 2):
 
@@ -14,41 +14,23 @@ In worlds that are not symmetric the two formulas are two different scores, name
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
+from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
-from farpoint.diffusion.scores.bounds import check_tolerance
-from farpoint.diffusion.scores.choose import FORMS, SOLVERS, choose_form, choose_solver, only_symmetrized
-from farpoint.diffusion.scores.local import Progress, local_scores
-from farpoint.diffusion.scores.probes import DEFAULT_PROBES, probe_scores
+from farpoint.diffusion.scores.choose import choose_form, choose_solver, only_symmetrized
+from farpoint.diffusion.scores.local import LocalScores, Progress
+from farpoint.diffusion.scores.probes import probe_scores
+from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
 from farpoint.diffusion.scores.result import Scores
-from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
-from farpoint.diffusion.walk import both_ways, check_walkable, entering_weight, why_not_walk
-from farpoint.errors import InvalidInput, check_integer, check_time, check_word
+from farpoint.diffusion.scores.spectral import check_decomposition, spectral_scores, spectrum_for, truncation_bound
+from farpoint.diffusion.spectra.decomposition import Spectrum
+from farpoint.diffusion.walk import Walk
+from farpoint.errors import InvalidInput
 from farpoint.worlds import World
 
-_DEFAULT_COMPONENTS = 100
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What `score` was asked for, checked."""
-
-    t: float
-    solver: str
-    form: str
-    n_components: int | None
-    decomposition: Spectrum | None
-    tolerance: float | None
-    n_probes: int
-    seed: int
-    checkpoint: str | Path | None
-    progress: Progress | None
-    n_jobs: int
 
 
 def score(
@@ -62,7 +44,7 @@ def score(
     decomposition: Spectrum | None = None,
     n_probes: int | None = None,
     seed: int = 0,
-    checkpoint: str | Path | None = None,
+    checkpoint: str | PathLike[str] | None = None,
     progress: Progress | None = None,
     n_jobs: int = -1,
 ) -> Scores:
@@ -94,8 +76,8 @@ def score(
     n_probes, seed : int
         Of the probes: how many (default 256, for a standard error of 9 %), and the seed of their signs.
     checkpoint : path, optional
-        A folder in which the local solver keeps the blocks that are done. Called again with the same folder after an
-        interruption it computes only those that are missing. Other solvers have no use for it.
+        A folder in which the local solver keeps finished blocks. Called again with the same folder after an
+        interruption it computes only those that are missing. Other solvers do not use it.
     progress : function of (done, total), optional
         Called after each block of the local solver, or each group of probes.
     n_jobs : int
@@ -132,134 +114,58 @@ def score(
     >>> bool((scores.error_bound <= 1e-3 * scores).all())
     True
     """
-    check_walkable(world)
-    asked = _check(
-        world, t, solver, form, n_components, decomposition, tolerance, n_probes, seed, checkpoint, progress, n_jobs
+    request = ScoreRequest(
+        t=t,
+        solver=solver,
+        form=form,
+        tolerance=tolerance,
+        n_components=n_components,
+        decomposition=decomposition,
+        n_probes=n_probes,
+        seed=seed,
+        checkpoint=checkpoint,
+        progress=progress,
+        n_jobs=n_jobs,
     )
-    # In worlds with episodes the walk begins again where they end.
-    world = world.walker
-    if asked.form == "symmetrized" or (asked.form == asked.solver == "auto" and only_symmetrized(world)):
-        why = "asked for" if form == "symmetrized" else f"auto: no other is defined ({why_not_walk(world)})"
-        return _symmetrized(world, asked, why)
-    return _score(world, asked)
+    return walk_scores(Walk.of(world), request)
 
 
-def _check(
-    world: World,
-    t: float,
-    solver: str,
-    form: str,
-    n_components: int | None,
-    decomposition: Spectrum | None,
-    tolerance: float | None,
-    n_probes: int | None,
-    seed: int,
-    checkpoint: str | Path | None,
-    progress: Progress | None,
-    n_jobs: int,
-) -> Asked:
-    t = check_time(t)
-    solver = check_word("solver", solver, SOLVERS)
-    form = check_word("form", form, FORMS)
-    tolerance = check_tolerance(tolerance)
-    # What only one solver understands names that solver.
-    meant = {"n_components": "truncated", "tolerance": "local", "n_probes": "probes", "checkpoint": "local"}
-    values = {"n_components": n_components, "tolerance": tolerance, "n_probes": n_probes, "checkpoint": checkpoint}
-    for name, value in values.items():
-        if value is None or solver == meant[name]:
-            continue
-        if solver != "auto":
-            raise InvalidInput(f"{name} must go with solver={meant[name]!r}; got solver={solver!r}.")
-        # A checkpoint does not ask for a solver: it is used if the local one is taken.
-        solver = "auto" if name == "checkpoint" else meant[name]
-    if n_components is not None:
-        n_components = check_integer("n_components", n_components, 1, world.n_states)
-    n_probes = DEFAULT_PROBES if n_probes is None else check_integer("n_probes", n_probes, 2)
-    seed = check_integer("seed", seed, 0)
-    return Asked(t, solver, form, n_components, decomposition, tolerance, n_probes, seed, checkpoint, progress, n_jobs)
-
-
-def _score(world: World, asked: Asked) -> Scores:
-    if asked.decomposition is not None:
-        _check_decomposition(world, asked.decomposition, asked.form)
-    form, form_reason = choose_form(world, asked.form, asked.solver)
-    solver, tolerance, reason = choose_solver(
-        world, asked.t, asked.solver, form, asked.decomposition, asked.tolerance, asked.n_probes
-    )
-    chosen = replace(asked, solver=solver, form=form, tolerance=tolerance)
+def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
+    """Return the scores of a walk; see `score`."""
+    automatic = request.form == request.solver == "auto"
+    if request.form == "symmetrized" or (automatic and only_symmetrized(walk)):
+        why = f"auto: no other is defined ({walk.stationary_problem})" if automatic else "requested"
+        scores = walk_scores(walk.symmetrized(), replace(request, form="auto"))
+        scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {why}"
+        return scores
+    if request.decomposition is not None:
+        check_decomposition(walk, request.decomposition, request.form)
+    form, form_reason = choose_form(walk, request.form, request.solver)
+    solver, plan, reason = choose_solver(walk, request, form)
     reason = reason + form_reason
-    if solver == "local":
-        return _local(world, chosen, reason)
+    if plan is not None:
+        return _local(plan, request, form, reason)
     if solver == "probes":
+        n_probes = request.n_probes or DEFAULT_PROBES
         values, error = probe_scores(
-            world, int(asked.t), asked.n_probes, asked.seed, progress=asked.progress, n_jobs=asked.n_jobs
+            walk, int(request.t), n_probes, request.seed, progress=request.progress, n_jobs=request.n_jobs
         )
-        return Scores.of(values, t=asked.t, solver=solver, form=form, reason=reason, standard_error=error)
-    parts = _parts(world, chosen)
-    if np.abs(parts.omega).max() > 1.0 + _ROUNDING:
-        if asked.form == asked.solver == "auto" and asked.t.is_integer():
-            reason = f"auto: Algorithm 2 has ω = {parts.omega.min():.3g} here and would explode, so form='walk'"
-            return _local(world, replace(chosen, form="walk"), reason)
+        return Scores.of(values, t=request.t, solver=solver, form=form, reason=reason, standard_error=error)
+    spectrum = spectrum_for(walk, request, solver)
+    if np.abs(spectrum.omega).max() > 1.0 + _ROUNDING:
+        least = spectrum.omega.min()
+        if automatic and float(request.t).is_integer():
+            reason = f"auto: Algorithm 2 has ω = {least:.3g} here and would explode, so form='walk'"
+            return _local(LocalScores.of(walk, int(request.t)), request, "walk", reason)
         raise InvalidInput(
-            f"the eigenvalues ω of Algorithm 2 must lie in −1 … 1; got {parts.omega.min():.3g} in this world, with "
+            f"the eigenvalues ω of Algorithm 2 must lie in −1 … 1; got {least:.3g} in this world, with "
             "which the score grows without limit. Use form='walk'."
         )
-    values = _spectral(parts, asked.t)
-    bound = _truncation_bound(parts, asked.t, values) if solver == "truncated" else None
-    return Scores.of(values, t=asked.t, solver=solver, form=form, reason=reason, error_bound=bound)
+    values = spectral_scores(spectrum, request.t)
+    bound = truncation_bound(spectrum, request.t, values) if solver == "truncated" else None
+    return Scores.of(values, t=request.t, solver=solver, form=form, reason=reason, error_bound=bound)
 
 
-def _local(world: World, chosen: Asked, reason: str) -> Scores:
-    values, bounds = local_scores(
-        world,
-        int(chosen.t),
-        tolerance=chosen.tolerance,
-        checkpoint=chosen.checkpoint,
-        progress=chosen.progress,
-        n_jobs=chosen.n_jobs,
-    )
-    return Scores.of(values, t=chosen.t, solver="local", form=chosen.form, reason=reason, error_bound=bounds)
-
-
-def _parts(world: World, chosen: Asked) -> Spectrum:
-    """Return the spectrum that the solver needs, from the one that was given if one was."""
-    given = chosen.decomposition
-    if chosen.solver == "truncated":
-        most = given.n_components if given else world.n_states
-        n_components = chosen.n_components or min(_DEFAULT_COMPONENTS, most)
-        return given.first(n_components) if given else spectrum(world, n_components)
-    if given is not None and not given.complete:
-        raise InvalidInput(f"decomposition must be whole for solver='spectral'; got {given}. Use solver='truncated'.")
-    return given if given is not None else spectrum(world)
-
-
-def _symmetrized(world: World, asked: Asked, why: str) -> Scores:
-    scores = _score(both_ways(world), replace(asked, form="auto"))
-    scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {why}"
-    return scores
-
-
-def _check_decomposition(world: World, parts: Spectrum, form: str) -> None:
-    if not np.array_equal(parts.degrees, entering_weight(world)):
-        raise InvalidInput(f"decomposition must be of this world ({world.n_states} states); got {parts} of another.")
-    if form == "walk" and not world.symmetric:
-        raise InvalidInput("form must be 'polar' with a decomposition in a world that is not symmetric; got 'walk'.")
-
-
-def _spectral(parts: Spectrum, t: float) -> NDArray[np.float64]:
-    # f_t(s) = ‖Σ_{i≥2} ω_iᵗ φ_i(s) φ̃_i‖² = aᵀ (Φ̃ᵀΦ̃) a with a_i = ω_iᵗ φ_i(s)                     (Eq. 1)
-    a = (parts.phi * parts.powers(t))[:, 1:]
-    phi_tilde = parts.phi_tilde[:, 1:]
-    return np.asarray(np.einsum("si,si->s", a @ (phi_tilde.T @ phi_tilde), a))
-
-
-def _truncation_bound(parts: Spectrum, t: float, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a bound on |f_t − values| of every state.
-
-    What is left out is r = D^½ Σ_{i>k} ω_iᵗ ψ_i(s) ψ_i / √d(s). The ψ are orthonormal and so are the rows of the
-    whole Ψ, hence ‖r‖² ≤ d_max / d(s) · ω_{k+1}^{2t} · (1 − Σ_{i≤k} ψ_i(s)²), and
-    |‖a + r‖² − ‖a‖²| ≤ 2 ‖a‖ ‖r‖ + ‖r‖².
-    """
-    missing = np.maximum(1.0 - np.einsum("si,si->s", parts.psi, parts.psi), 0.0)
-    rest = parts.omega_next**t * np.sqrt(parts.degrees.max() / parts.degrees * missing)
-    return np.asarray(2.0 * np.sqrt(values) * rest + rest**2)
+def _local(plan: LocalScores, request: ScoreRequest, form: str, reason: str) -> Scores:
+    values, bounds = plan.compute(checkpoint=request.checkpoint, progress=request.progress, n_jobs=request.n_jobs)
+    return Scores.of(values, t=request.t, solver="local", form=form, reason=reason, error_bound=bounds)

@@ -1,8 +1,8 @@
 """The spectrum of a world: eigenvalues ω of the lazy walk with its left (φ) and right (φ̃) eigenvectors.
 
-All of them come from the orthonormal vectors ψ of the normalized Laplacian N, by Eq. 6 of the supplement:
+All come from the orthonormal vectors ψ of the normalized Laplacian N, by Eq. 6 of the supplement:
 ω = 1 − ν/2, φ = D^-½ ψ, φ̃ = D^½ ψ. An unsymmetric solver would return left and right vectors that do not match
-inside repeated eigenvalues, and a wrong score.
+inside repeated eigenvalues, and the score would be wrong.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from scipy import linalg
 from threadpoolctl import threadpool_limits
 
+from farpoint.diffusion.spectra.bases import canonical_vectors
+from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
-from farpoint.diffusion.walk import entering_weight, normalized_laplacian
+from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds import World
 
@@ -36,12 +38,14 @@ class Spectrum:
     omega : array, shape (n_components,)
         Eigenvalues ω of the walk, descending; the first is 1.
     psi : array, shape (n_states, n_components)
-        Orthonormal eigenvectors of the normalized Laplacian (left singular vectors in Algorithm 2), one a column,
-        each with its largest entry positive.
+        Orthonormal eigenvectors of the normalized Laplacian (left singular vectors in Algorithm 2), one per
+        column, each with its largest entry positive.
     degrees : array, shape (n_states,)
         D: the weight that enters each state.
     omega_next : float
         The largest |ω| that was left out; 0 when nothing was.
+    fingerprint : str
+        A digest of the walk that it belongs to.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class Spectrum:
     psi: NDArray[np.float64]
     degrees: NDArray[np.float64]
     omega_next: float
+    fingerprint: str
 
     @property
     def n_components(self) -> int:
@@ -117,6 +122,7 @@ class Spectrum:
             self.psi[:, :n_components],
             self.degrees,
             max(left_out, self.omega_next),
+            self.fingerprint,
         )
 
     def __repr__(self) -> str:
@@ -143,46 +149,29 @@ def spectrum(world: World, n_components: int | None = None) -> Spectrum:
     >>> fp.spectrum(fp.ring(), n_components=10)
     Spectrum(10 of 192 components)
     """
-    world = world.walker
-    n_states = world.n_states
+    return walk_spectrum(Walk.of(world), n_components)
+
+
+def walk_spectrum(walk: Walk, n_components: int | None = None) -> Spectrum:
+    """Return the spectrum of a walk; see `spectrum`."""
+    n_states = walk.n_states
     if n_components is not None:
         n_components = check_integer("n_components", n_components, 1, n_states)
-    laplacian = normalized_laplacian(world)
-    degrees = entering_weight(world)
-    few = n_components is not None and n_components < _MOST_OF_IT * n_states and n_states > SMALL
-    if few:
-        assert n_components is not None
-        nu, psi, omega_next = leading_components(laplacian, degrees, n_components, symmetric=world.symmetric)
-        return Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, omega_next)
+    laplacian = Laplacian.of(walk)
+    if n_components is not None and n_components < _MOST_OF_IT * n_states and n_states > SMALL:
+        nu, psi, omega_next = leading_components(laplacian, n_components)
+        return Spectrum(1.0 - nu / 2.0, psi, laplacian.degrees, omega_next, walk.fingerprint)
     if n_states > DENSE_LIMIT:
         raise InvalidInput(
             f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
             "or pass n_components."
         )
-    # Inside repeated eigenvalues the vectors depend on the order of additions: one thread, where that is no loss.
+    # Sums in another order round otherwise: one thread, where that is no loss.
     with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
-        if world.symmetric:
+        if walk.symmetric:
             nu, psi = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
         else:
             left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
             nu, psi = singular[::-1], left[:, ::-1]
-    whole = Spectrum(1.0 - nu / 2.0, with_fixed_signs(psi), degrees, 0.0)
+    whole = Spectrum(1.0 - nu / 2.0, canonical_vectors(nu, psi), laplacian.degrees, 0.0, walk.fingerprint)
     return whole if n_components is None else whole.first(n_components)
-
-
-def with_fixed_signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the columns, each with the sign that makes its largest entry positive.
-
-    Of entries equally large up to rounding (a symmetric world has many) the first decides.
-
-    >>> with_fixed_signs(np.array([[-1.0, 0.5], [1.0, -2.0]]))
-    array([[ 1. , -0.5],
-           [-1. ,  2. ]])
-    """
-    signs = np.ones(vectors.shape[1])
-    # One column at a time: of a million states all of them at once would be several copies of the vectors.
-    for column, vector in enumerate(vectors.T):
-        size = np.abs(vector)
-        if vector[(size >= (1 - 1e-6) * size.max()).argmax()] < 0:
-            signs[column] = -1.0
-    return np.asarray(vectors * signs)

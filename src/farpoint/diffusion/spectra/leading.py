@@ -16,13 +16,15 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate, Vectors, with_edge
+from farpoint.diffusion.spectra.bases import canonical_vectors
+from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
+from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 from farpoint.diffusion.spectra.multigrid import MultigridSolver, multigrid_installed
 
 Result = TypeVar("Result")
 
 # A layer this many times wider than that of a square room of as many states: the factors of a grid of 32 × 32 × 32
-# (4.3 times) hold 480 entries a state, those of an open room 56, those of a random maze 13.
+# (4.3 times) hold 480 entries per state, those of an open room 56, those of a random maze 13.
 _WIDE = 3.5
 _FEW_STATES = 20_000
 # Two values closer than this are copies of one.
@@ -30,48 +32,43 @@ _SAME, _NEXT_TO_ZERO = 1e-7, 1e-12
 
 
 class Solver(Protocol):
-    """What gives the smallest ν of a world, and takes new edges."""
+    """Gives the smallest ν of a world, and takes new edges."""
 
-    laplacian: csr_array
-    degrees: Vectors
+    laplacian: Laplacian
 
     @property
     def left(self) -> Vectors:
         """The vector of ν = 0."""
 
     def smallest(self, k: int, known: Vectors) -> tuple[Vectors, Vectors]:
-        """Return the smallest ν and their vectors at right angles to ``known``."""
+        """Return the smallest ν and their vectors orthogonal to ``known``."""
 
     def add_edge(self, low: int, high: int) -> None:
         """Add an edge of weight 1."""
 
 
-def is_wide(laplacian: csr_array) -> bool:
+def is_wide(pattern: csr_array) -> bool:
     """Return whether the sparse factors of a world would fill up, judged by the widest of its layers.
 
     >>> import farpoint as fp
-    >>> [is_wide(fp.normalized_laplacian(world)) for world in (fp.grid((150, 150)), fp.grid((30, 30, 30)))]
+    >>> [is_wide(world.adjacency) for world in (fp.grid((150, 150)), fp.grid((30, 30, 30)))]
     [False, True]
     """
-    n_states = laplacian.shape[0]
+    n_states = pattern.shape[0]
     if n_states <= _FEW_STATES:
         return False
     place = np.empty(n_states, dtype=np.int64)
-    place[reverse_cuthill_mckee(laplacian, symmetric_mode=False)] = np.arange(n_states)
-    entries = laplacian.tocoo()
+    place[reverse_cuthill_mckee(pattern, symmetric_mode=False)] = np.arange(n_states)
+    entries = pattern.tocoo()
     return bool(np.abs(place[entries.row] - place[entries.col]).max() > _WIDE * np.sqrt(n_states))
 
 
-def leading_components(
-    laplacian: csr_array, degrees: Vectors, n_components: int, *, symmetric: bool
-) -> tuple[Vectors, Vectors, float]:
+def leading_components(laplacian: Laplacian, n_components: int) -> tuple[Vectors, Vectors, float]:
     """Return the smallest ν, ascending, their vectors ψ, and the largest |ω| of the components left out."""
-    nu, psi, beyond = _first_that_succeeds(
-        laplacian, degrees, symmetric, lambda solver: with_every_copy(solver, n_components)
-    )
+    nu, psi, beyond = _first_that_succeeds(laplacian, lambda solver: with_every_copy(solver, n_components))
     omega_next = 1.0 - beyond / 2.0
     # ν may exceed 2 only in worlds that are not symmetric. A cheap bound mostly shows that this end does not matter.
-    if not symmetric and _norm_bound(laplacian) / 2.0 - 1.0 > omega_next:
+    if not laplacian.symmetric and _norm_bound(laplacian) / 2.0 - 1.0 > omega_next:
         omega_next = max(omega_next, _largest_singular_value(laplacian) / 2.0 - 1.0)
     return nu, psi, abs(float(omega_next))
 
@@ -82,15 +79,15 @@ class FiedlerVectors:
     Examples
     --------
     >>> import farpoint as fp
-    >>> world = fp.grid((40, 20))
-    >>> fiedler = FiedlerVectors(fp.normalized_laplacian(world), world.adjacency.sum(axis=0), symmetric=True)
+    >>> from farpoint.diffusion.walk import Walk
+    >>> fiedler = FiedlerVectors(Laplacian.of(Walk.of(fp.grid((40, 20)))))
     >>> before = fiedler.vector()
     >>> fiedler.add_edge(int(before.argmin()), int(before.argmax()))
     >>> after = fiedler.vector()
     """
 
-    def __init__(self, laplacian: csr_array, degrees: Vectors, *, symmetric: bool) -> None:
-        self._laplacian, self._degrees, self._symmetric = laplacian, degrees, symmetric
+    def __init__(self, laplacian: Laplacian) -> None:
+        self._laplacian = laplacian
         self._solver: Solver | None = None
 
     def vector(self) -> Vectors:
@@ -99,17 +96,17 @@ class FiedlerVectors:
             try:
                 return _second_vector(self._solver)
             except NotAccurate:
-                self._laplacian, self._degrees = self._solver.laplacian, self._solver.degrees
-        return _first_that_succeeds(self._laplacian, self._degrees, self._symmetric, self._begin_with)
+                self._laplacian = self._solver.laplacian
+        return _first_that_succeeds(self._laplacian, self._begin_with)
 
     def _begin_with(self, solver: Solver) -> Vectors:
         vector, self._solver = _second_vector(solver), solver
         return vector
 
     def add_edge(self, low: int, high: int) -> None:
-        """Add an edge of weight 1 between two states, both ways."""
+        """Add an edge of weight 1 between two states, in both directions."""
         if self._solver is None:
-            self._laplacian, self._degrees = with_edge(self._laplacian, self._degrees, low, high)
+            self._laplacian = self._laplacian.with_edge(low, high)
         else:
             self._solver.add_edge(low, high)
 
@@ -118,45 +115,51 @@ def _second_vector(solver: Solver) -> Vectors:
     return solver.smallest(1, solver.left[:, None])[1][:, 0]
 
 
-def _first_that_succeeds(
-    laplacian: csr_array, degrees: Vectors, symmetric: bool, work: Callable[[Solver], Result]
-) -> Result:
-    if symmetric and multigrid_installed() and is_wide(laplacian):
+def _first_that_succeeds(laplacian: Laplacian, work: Callable[[Solver], Result]) -> Result:
+    if laplacian.symmetric and not laplacian.rank and multigrid_installed() and is_wide(laplacian.sparse):
         try:
-            return work(MultigridSolver(laplacian, degrees))
+            return work(MultigridSolver(laplacian))
         except NotAccurate:
             pass
-    return work(LaplacianInverse(laplacian, degrees, symmetric=symmetric))
+    return work(LaplacianInverse(laplacian))
 
 
 def with_every_copy(solver: Solver, n_components: int) -> tuple[Vectors, Vectors, float]:
-    """Return the smallest ν, their vectors ψ, and the smallest ν left out; of repeated values no copy is missed."""
+    """Return the smallest ν, their vectors ψ, and the smallest ν left out; of repeated values no copy is missed.
+
+    A value that is repeated beyond the last component is found whole before it is cut, so that the vectors can be given
+    a basis that does not depend on the solver.
+    """
     nu, psi = np.zeros(1), solver.left[:, None]
     if n_components > 1:
         more_nu, more_psi = solver.smallest(n_components - 1, psi)
         nu, psi = np.append(nu, more_nu), np.column_stack([psi, more_psi])
     # One run may miss a copy of a repeated eigenvalue. Look at what is left after taking out what was found, until the
-    # smallest of the rest is no smaller than the largest found: then nothing below it is missing.
-    while True:
+    # smallest of the rest is larger than the last that is wanted: then nothing up to it is missing.
+    while psi.shape[1] < psi.shape[0]:
         nu_next, psi_next = solver.smallest(1, psi)
-        if nu_next[0] >= nu[n_components - 1] * (1.0 - _SAME) - _NEXT_TO_ZERO:
+        if nu_next[0] > nu[n_components - 1] * (1.0 + _SAME) + _NEXT_TO_ZERO:
             break
         nu = np.append(nu, nu_next[0])
         order = np.argsort(nu, kind="stable")
         nu, psi = nu[order], np.column_stack([psi, psi_next])[:, order]
-    beyond = min([*nu[n_components:], nu_next[0]])
+    beyond = min([*nu[n_components:], *nu_next])
+    psi = canonical_vectors(nu, psi)
     return nu[:n_components], psi[:, :n_components], float(beyond)
 
 
-def _norm_bound(matrix: csr_array) -> float:
-    # ‖N‖₂² ≤ ‖N‖₁ ‖N‖∞
-    size = abs(matrix)
-    return float(np.sqrt(size.sum(axis=0).max() * size.sum(axis=1).max()))
+def _norm_bound(laplacian: Laplacian) -> float:
+    # ‖N‖₂² ≤ ‖N‖₁ ‖N‖∞, of the sparse part and of each product of the part of low rank.
+    size = abs(laplacian.sparse)
+    sparse = float(np.sqrt(size.sum(axis=0).max() * size.sum(axis=1).max()))
+    return sparse + float((np.linalg.norm(laplacian.left, axis=0) * np.linalg.norm(laplacian.right, axis=0)).sum())
 
 
-def _largest_singular_value(matrix: csr_array) -> float:
-    n_states = matrix.shape[0]
-    square = LinearOperator(matrix.shape, matvec=lambda x: matrix @ (matrix.T @ np.ravel(x)), dtype=np.float64)
+def _largest_singular_value(laplacian: Laplacian) -> float:
+    transposed, n_states = laplacian.T, laplacian.n_states
+    square = LinearOperator(
+        (n_states, n_states), matvec=lambda x: laplacian @ (transposed @ np.ravel(x)), dtype=np.float64
+    )
     start = np.random.default_rng(0).standard_normal(n_states)
     largest = eigsh(square, 1, which="LA", v0=start, return_eigenvectors=False)
     return float(np.sqrt(largest[0]))

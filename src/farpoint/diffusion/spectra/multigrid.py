@@ -13,7 +13,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from farpoint.diffusion.spectra.inverse import NotAccurate, Vectors, check_residual, with_edge
+from farpoint.diffusion.spectra.inverse import NotAccurate, check_residual
+from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 
 # A few vectors more than asked for: the last of a block converges slowly when the next value is close.
 _GUARD = 2
@@ -31,30 +32,27 @@ class MultigridSolver:
 
     Parameters
     ----------
-    laplacian : sparse matrix
-        N of a symmetric world in one part.
-    degrees : array
-        D.
+    laplacian : Laplacian
+        Of a connected symmetric world without restarts.
     """
 
-    def __init__(self, laplacian: csr_array, degrees: Vectors) -> None:
-        self.laplacian, self.degrees = laplacian, degrees
-        self.n_states = int(laplacian.shape[0])
-        self._precondition = _hierarchy(laplacian, self.left)
-        self._found: Vectors = np.zeros((self.n_states, 0))
+    def __init__(self, laplacian: Laplacian) -> None:
+        self.laplacian = laplacian
+        self._precondition = _hierarchy(laplacian.sparse, self.left)
+        self._found: Vectors = np.zeros((laplacian.n_states, 0))
 
     @property
     def left(self) -> Vectors:
         """The eigenvector D^½ 1 of the eigenvalue 0, of length one."""
-        root = np.sqrt(self.degrees)
+        root = np.sqrt(self.laplacian.degrees)
         return np.asarray(root / np.linalg.norm(root))
 
     def add_edge(self, low: int, high: int) -> None:
-        """Add an edge of weight 1 between two states, both ways. What was found before is the next start."""
-        self.laplacian, self.degrees = with_edge(self.laplacian, self.degrees, low, high)
+        """Add an edge of weight 1 between two states. The vectors of the last call are the next starting point."""
+        self.laplacian = self.laplacian.with_edge(low, high)
 
     def smallest(self, k: int, known: Vectors) -> tuple[Vectors, Vectors]:
-        """Return the ``k`` smallest ν, ascending, and their vectors ψ, among those at right angles to ``known``.
+        """Return the ``k`` smallest ν, ascending, and their vectors ψ, among those orthogonal to ``known``.
 
         Raises
         ------
@@ -62,17 +60,17 @@ class MultigridSolver:
             If the iterations end before they are eigenvectors to eight digits.
         """
         size = k + _GUARD
-        start = np.random.default_rng(known.shape[1]).standard_normal((self.n_states, size))
+        start = np.random.default_rng(known.shape[1]).standard_normal((self.laplacian.n_states, size))
         if known.shape[1] == 1:
             # Only added to noise: vectors of a symmetric world would never lead out of their symmetry.
             warm = self._found[:, :size]
-            start[:, : warm.shape[1]] += 100.0 * np.sqrt(self.n_states) * warm
+            start[:, : warm.shape[1]] += 100.0 * np.sqrt(self.laplacian.n_states) * warm
         with warnings.catch_warnings():
-            # Not reaching the tolerance is a warning there; here the residual decides.
+            # scipy warns when the tolerance is not reached; here the residual decides.
             warnings.simplefilter("ignore")
             try:
                 nu, psi = lobpcg(
-                    self.laplacian,
+                    self.laplacian.sparse,
                     start,
                     M=self._precondition,
                     Y=known,

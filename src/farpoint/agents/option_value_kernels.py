@@ -1,8 +1,7 @@
 """Compiled SMDP and intra-option Q-learning: options are decisions with values of their own.
 
-``q`` holds one number a choice, ``q_options[k, s]`` the value of starting option k in state s. A decision is a
-choice, or ``-1 - k`` for option k. Reaching the goal gives reward 1 and ends the episode, also in the middle of an
-option.
+``q`` holds one number per choice, ``q_options[k, s]`` the value of starting option k in state s. A decision is a
+choice, or ``-1 - k`` for option k. Reaching a target gives reward 1.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.agents.task import Task
+from farpoint.options.option_table import OptionTable
 from farpoint.simulation.kernels import (
     PRIMITIVE,
     Stream,
@@ -22,8 +23,9 @@ from farpoint.simulation.kernels import (
     random_choice,
     random_decision,
     takes,
+    uniform,
 )
-from farpoint.simulation.tables import OptionTable, WorldTable
+from farpoint.simulation.tables import WorldTable
 
 Values = NDArray[np.float64]
 
@@ -69,21 +71,48 @@ def best_decision(
 
 
 @numba.njit(cache=True, nogil=True)
-def steps_of_greedy_decisions(
+def next_choice(
     world: WorldTable,
     options: OptionTable,
     q: Values,
     q_options: Values,
-    start: int,
-    goal: int,
-    max_steps: int,
+    state: int,
+    option: int,
+    epsilon: float,
+    option_probability: float,
     stream: Stream,
-) -> int:
-    """Return the steps in which greedy decisions, options among them, reach the goal; one more than the most if not."""
-    state = start
-    option = PRIMITIVE
-    steps = 0
-    while steps < max_steps:
+) -> Any:
+    """Return the next choice of a learning agent, the option that it now follows, and whether it decided anew.
+
+    It follows ``option`` until that ends. Then it takes the best decision if that is unique, except for a share
+    ``epsilon`` of the time, and otherwise a random one.
+    """
+    choice = -1
+    decided = False
+    while choice < 0:
+        if option == PRIMITIVE:
+            decided = True
+            choice, _, count = best_decision(world, options, q, q_options, state, stream)
+            if count > 1 or (epsilon > 0.0 and uniform(stream) < epsilon):
+                option = random_decision(options, state, option_probability, stream)
+                if option == PRIMITIVE:
+                    choice = random_choice(world, state, stream)
+            elif choice < 0:
+                option = -1 - choice
+        if option != PRIMITIVE:
+            choice = option_choice(world, options, option, state, stream)
+            if choice < 0:
+                option = PRIMITIVE
+    return choice, option, decided
+
+
+@numba.njit(cache=True, nogil=True)
+def greedy_step(
+    world: WorldTable, options: OptionTable, q: Values, q_options: Values, state: int, option: int, stream: Stream
+) -> Any:
+    """Return the next state of an agent that takes best decisions, options among them, and the option it follows."""
+    choice = -1
+    while choice < 0:
         if option == PRIMITIVE:
             choice, _, _ = best_decision(world, options, q, q_options, state, stream)
             if choice < 0:
@@ -92,12 +121,7 @@ def steps_of_greedy_decisions(
             choice = option_choice(world, options, option, state, stream)
             if choice < 0:
                 option = PRIMITIVE
-                continue
-        state = move(world, choice, stream)
-        steps += 1
-        if state == goal:
-            return steps
-    return max_steps + 1
+    return move(world, choice, stream), option
 
 
 @numba.njit(cache=True, nogil=True)
@@ -113,7 +137,7 @@ def learn_inside_options(
     alpha: float,
     gamma: float,
 ) -> None:
-    """Update every option that may take this choice here: in the next state it goes on, or ends and is chosen anew."""
+    """Update every option whose policy could have taken this choice: in the next state it continues, or ends."""
     for option in range(q_options.shape[0]):
         if takes(options, option, choice):
             value = value_after
@@ -123,62 +147,62 @@ def learn_inside_options(
 
 
 @numba.njit(cache=True, nogil=True)
-def smdp_trial(
+def option_value_trial(
     world: WorldTable,
     options: OptionTable,
-    start: int,
-    goal: int,
-    episodes: int,
-    max_steps: int,
-    alpha: float,
-    gamma: float,
+    task: Task,
+    target: int,
     intra: bool,
     seed: int,
     curve: NDArray[np.float64],
     visits: NDArray[np.int64],
 ) -> None:
-    """Learn towards one goal; fill ``curve`` (steps to goal after each episode) and add to ``visits``."""
+    """Learn towards one target, which ends the episode; fill ``curve`` (steps after each episode), add to ``visits``."""
     stream = np.full(1, seed, dtype=np.uint64)
-    n_options = options.goals.size
     q = np.zeros(world.next_ptr.size - 1)
-    q_options = np.zeros((n_options, world.choice_ptr.size - 1))
-    for episode in range(episodes):
-        state = start
+    q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
+    alpha, gamma = task.alpha, task.gamma
+    for episode in range(task.n_episodes):
+        state = task.start
         option = PRIMITIVE
-        begun, lasted = start, 0
-        for _ in range(max_steps):
-            choice = -1
-            while choice < 0:
-                if option == PRIMITIVE:
-                    choice, _, count = best_decision(world, options, q, q_options, state, stream)
-                    if count > 1:
-                        option = random_decision(options, state, stream)
-                        if option == PRIMITIVE:
-                            choice = random_choice(world, state, stream)
-                    elif choice < 0:
-                        option = -1 - choice
-                    begun, lasted = state, 0
-                if option != PRIMITIVE:
-                    choice = option_choice(world, options, option, state, stream)
-                    if choice < 0:
-                        option = PRIMITIVE
+        begun, lasted = state, 0
+        for _ in range(task.max_steps):
+            choice, option, decided = next_choice(
+                world, options, q, q_options, state, option, 0.0, task.option_probability, stream
+            )
+            if decided:
+                begun, lasted = state, 0
             after = move(world, choice, stream)
             visits[after] += 1
             lasted += 1
-            reward = 1.0 if after == goal else 0.0
+            reward = 1.0 if after == target else 0.0
             value = 0.0
-            if after != goal:
+            if after != target:
                 _, value, _ = best_decision(world, options, q, q_options, after, stream)
             # A primitive choice: Q(s, a) ← Q + α (r + γ max Q(s′, ·) − Q)
             if intra or option == PRIMITIVE:
                 q[choice] += alpha * (reward + gamma * value - q[choice])
             if intra:
                 learn_inside_options(world, options, q_options, state, choice, reward, after, value, alpha, gamma)
-            elif option != PRIMITIVE and (after == goal or ends(world, options, option, after)):
+            elif option != PRIMITIVE and (after == target or ends(world, options, option, after)):
                 # An option that took k steps: Q(s, o) ← Q + α (γᵏ⁻¹ r + γᵏ max Q(s′, ·) − Q)
-                target = gamma ** (lasted - 1) * (reward + gamma * value)
-                q_options[option, begun] += alpha * (target - q_options[option, begun])
+                total = gamma ** (lasted - 1) * (reward + gamma * value)
+                q_options[option, begun] += alpha * (total - q_options[option, begun])
             state = after
-            if state == goal:
+            if state == target:
                 break
-        curve[episode] = steps_of_greedy_decisions(world, options, q, q_options, start, goal, max_steps, stream)
+        curve[episode] = _greedy_length(world, options, q, q_options, task, target, stream)
+
+
+@numba.njit(cache=True, nogil=True)
+def _greedy_length(
+    world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: Task, target: int, stream: Stream
+) -> int:
+    """Return the steps in which best decisions reach the target, one more than the maximum if they do not."""
+    state = task.start
+    option = PRIMITIVE
+    for step in range(1, task.max_steps + 1):
+        state, option = greedy_step(world, options, q, q_options, state, option, stream)
+        if state == target:
+            return step
+    return task.max_steps + 1  # type: ignore[no-any-return]

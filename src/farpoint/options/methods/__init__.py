@@ -1,0 +1,21 @@
+"""The methods of discovery, one file each; `discover` finds them here by name."""
+
+from collections.abc import Callable
+
+from farpoint.options.methods.cover import cover_options
+from farpoint.options.methods.diffusion import diffusion_options
+from farpoint.options.methods.eigen import eigenoptions
+from farpoint.options.methods.request import DiscoveryRequest
+from farpoint.options.methods.simple import no_options, random_options
+from farpoint.options.option_set import OptionSet
+from farpoint.worlds import World
+
+METHODS: dict[str, Callable[[World, DiscoveryRequest], OptionSet]] = {
+    "diffusion": diffusion_options,
+    "eigen": eigenoptions,
+    "cover": cover_options,
+    "random": random_options,
+    "none": no_options,
+}
+
+__all__ = ["METHODS", "DiscoveryRequest"]
