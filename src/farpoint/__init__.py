@@ -57,16 +57,15 @@ _HOME = {
     "OptionSet": "options",
     "discover": "options",
     "load_options": "options",
-    "Eigenfunctions": "deep.eigenfunctions.functions",
-    "cosine_similarities": "deep.eigenfunctions.similarity",
-    "learn_eigenfunctions": "deep.eigenfunctions.functions",
+    "Eigenfunctions": "deep",
+    "cosine_similarities": "diffusion",
+    "learn_eigenfunctions": "deep",
     "GoalOptionsWrapper": "envs.options_env",
     "GraphOptions": "options.graph_options",
-    "LearnedOptions": "deep.policies",
-    "SMDPDQN": "deep.smdp_dqn",
+    "LearnedOptions": "options.learned_options",
+    "SMDPDQN": "deep",
     "direction_controller": "options.graph_options",
-    "learn_option_policies": "deep.policies",
-    "load_option_policies": "deep.policies",
+    "learn_options": "deep",
     "option_success": "envs.success",
     "CoverTime": "measures",
     "SampledSteps": "measures",
@@ -93,15 +92,13 @@ if TYPE_CHECKING:
         learn_episodes,
         train_tabular,
     )
-    from farpoint.deep.eigenfunctions.functions import Eigenfunctions, learn_eigenfunctions
-    from farpoint.deep.eigenfunctions.similarity import cosine_similarities
-    from farpoint.deep.policies import LearnedOptions, learn_option_policies, load_option_policies
-    from farpoint.deep.smdp_dqn import SMDPDQN
+    from farpoint.deep import SMDPDQN, Eigenfunctions, learn_eigenfunctions, learn_options
     from farpoint.diffusion import (
         ExtendedScores,
         Goals,
         Scores,
         Spectrum,
+        cosine_similarities,
         difficulty,
         diffusion_distance,
         diffusion_map,
@@ -138,6 +135,7 @@ if TYPE_CHECKING:
     )
     from farpoint.options import Option, OptionSet, discover, load_options
     from farpoint.options.graph_options import GraphOptions, direction_controller
+    from farpoint.options.learned_options import LearnedOptions
     from farpoint.worlds import (
         Log,
         World,
@@ -195,8 +193,7 @@ __all__ = [
     "learn",
     "learn_eigenfunctions",
     "learn_episodes",
-    "learn_option_policies",
-    "load_option_policies",
+    "learn_options",
     "load_options",
     "maze",
     "named_world",

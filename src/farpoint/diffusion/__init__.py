@@ -11,6 +11,7 @@ from farpoint.diffusion.scores.choose import FORMS, SOLVERS
 from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.scores.solve import score
 from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
+from farpoint.diffusion.spectra.similarity import cosine_similarities
 from farpoint.diffusion.walk import lazy_walk, normalized_laplacian, stationary
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Goals",
     "Scores",
     "Spectrum",
+    "cosine_similarities",
     "difficulty",
     "diffusion_distance",
     "diffusion_map",

@@ -16,7 +16,7 @@ from farpoint.errors import InvalidInput, check_fraction, check_integer, check_w
 class ObservedOption(Protocol):
     """What `GoalOptionsWrapper` asks of an option: both answers depend on the observation alone."""
 
-    def initiation(self, observation: Any) -> bool:
+    def can_start(self, observation: Any) -> bool:
         """Return whether the option can start here."""
 
     def act(self, observation: Any) -> Any | None:
@@ -27,7 +27,7 @@ class GoalOptionsWrapper(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstr
     """An environment with the same observations and more actions: n … n + K − 1 are the options.
 
     As `OptionsWrapper`, for options that read observations instead of numbered states: `LearnedOptions`,
-    `GraphOptions`, or any object with ``initiation(observation)`` and ``act(observation)``. A step with an option
+    `GraphOptions`, or any object with ``can_start(observation)`` and ``act(observation)``. A step with an option
     follows it until it ends, the episode ends, or ``max_length`` steps are over. The reward is the discounted sum of
     the rewards on the way, r₁ + γ r₂ + γ² r₃ + ….
 
@@ -137,13 +137,13 @@ class GoalOptionsWrapper(gym.Wrapper[Any, Any, Any, Any], gym.utils.RecordConstr
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""
-        starts = [option.initiation(self._observation) for option in self.options]
+        starts = [option.can_start(self._observation) for option in self.options]
         return np.concatenate([np.ones(self.n_actions, dtype=bool), np.array(starts, dtype=bool)])
 
     def _first(self, number: int) -> Any | None:
         """Return the first action of an option; None where it cannot start and that is no error."""
         option = self.options[number]
-        action = option.act(self._observation) if option.initiation(self._observation) else None
+        action = option.act(self._observation) if option.can_start(self._observation) else None
         if action is None and self.unavailable == "refuse":
             raise InvalidInput(
                 f"option {number} must be one that can start here; got an observation where it cannot. See "

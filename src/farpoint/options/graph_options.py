@@ -69,7 +69,7 @@ class GraphOption:
         away = np.asarray(observation, dtype=np.float64).ravel() - self.goal
         return bool(np.sqrt(away @ away) <= self._options.radius)
 
-    def initiation(self, observation: ArrayLike) -> bool:
+    def can_start(self, observation: ArrayLike) -> bool:
         """Return whether the option can start here: not at its goal, and on a part of the graph that leads there."""
         if self.ended(observation):
             return False
@@ -77,7 +77,7 @@ class GraphOption:
 
     def act(self, observation: ArrayLike) -> Any | None:
         """Return the action to take, or None where the option ends."""
-        if not self.initiation(observation):
+        if not self.can_start(observation):
             return None
         here = np.asarray(observation, dtype=np.float64).ravel()
         return self._options.controller(here, self._target(here))

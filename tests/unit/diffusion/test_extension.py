@@ -337,3 +337,9 @@ def test_extend_to_refuses_what_it_cannot_place() -> None:
         fp.extend_to(world, scores[:-1], [0.5, 0.5])
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.extend_to(fp.ring(), fp.score(fp.ring()), [0.5, 0.5])
+
+
+def test_extending_very_long_walks_ends() -> None:
+    world = fp.four_rooms()
+    extended = fp.extend(world, fp.landmarks(world, 30), 5000)
+    assert np.abs(np.asarray(extended)).max() < 1e-12
