@@ -1,10 +1,10 @@
-"""How near learned eigenfunctions come to the true ones, and how fast: ``python -m benchmarks.eigenfunctions``.
+"""Accuracy and time of learned eigenfunctions: ``python -m benchmarks.eigenfunctions``.
 
-One thread. ``table``: every transition of the world, each as often as the walk takes it. ``log``: one walk of 400 000
-steps whose coordinates carry noise, so that no observation comes twice and batches are drawn. ``pixels``: the table,
-seen as pictures. ``network``: the functions as the network gives them, before they are turned within their span.
-``exact``: the eigenvectors of the counts of the same transitions by a dense solver, the best that can be learned from
-them.
+One thread. ``table``: every transition of the world, weighted by how often the walk takes it. ``log``: one walk of
+400 000 steps with noise added to the coordinates, so that no observation occurs twice and batches are sampled.
+``pixels``: as ``table``, observed as images. ``network``: the outputs of the network, before the Rayleigh-Ritz
+rotation. ``exact``: eigenvectors of the counts of the same transitions by a dense solver, the best that can be learned
+from them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import farpoint as fp
-from farpoint.deep.eigenfunctions.training import evaluate
+from farpoint.deep.eigenfunctions.networks import evaluate
 
 WORLDS = ("four_rooms", "ring", "maze", "open_room")
 NOISE = 0.1
 LOG_STEPS = 400_000
-# Each input with the network and the steps that suit it; pictures and logs cost more a step.
+# The network and the number of steps per kind of input; images and logs cost more per step.
 SETTINGS: dict[str, dict[str, Any]] = {
-    "table": {"hidden": (256, 256), "steps": 10_000},
-    "log": {"hidden": (128, 128, 128), "steps": 8_000, "batch_size": 256},
-    "pixels": {"hidden": (128,), "steps": 2_500},
+    "table": {"hidden": (256, 256), "n_steps": 10_000},
+    "log": {"hidden": (128, 128, 128), "n_steps": 8_000, "batch_size": 256},
+    "pixels": {"hidden": (128,), "n_steps": 2_500},
 }
 
 
@@ -41,16 +41,16 @@ def walk_of(world: fp.World, seed: int = 0) -> NDArray[np.int64]:
     return np.array(states)
 
 
-def pictures_of(world: fp.World, pixels_a_cell: int = 2) -> NDArray[np.uint8]:
-    """Return a picture of each state, (height, width, 3): gray floor, and the agent in red."""
+def images_of(world: fp.World, pixels_per_cell: int = 2) -> NDArray[np.uint8]:
+    """Return an image of each state, (height, width, 3): gray floor and a red agent."""
     assert world.positions is not None
     n_rows, n_cols = world.positions.max(axis=0) + 1
     floor = np.zeros((n_rows, n_cols, 3), dtype=np.uint8)
     floor[tuple(world.positions.T)] = 128
-    pictures = np.repeat(floor[None], world.n_states, axis=0)
+    images = np.repeat(floor[None], world.n_states, axis=0)
     for state, (row, column) in enumerate(world.positions):
-        pictures[state, row, column] = (255, 0, 0)
-    return pictures.repeat(pixels_a_cell, axis=1).repeat(pixels_a_cell, axis=2)
+        images[state, row, column] = (255, 0, 0)
+    return images.repeat(pixels_per_cell, axis=1).repeat(pixels_per_cell, axis=2)
 
 
 def exact(before: NDArray[np.int64], after: NDArray[np.int64], n_states: int) -> NDArray[np.float64]:
@@ -66,7 +66,7 @@ def exact(before: NDArray[np.int64], after: NDArray[np.int64], n_states: int) ->
 def measure(world: fp.World, source: str, objective: str, device: str) -> str:
     """Return one row of the table."""
     assert world.positions is not None
-    seen: NDArray[Any] = pictures_of(world) if source == "pixels" else world.positions
+    seen: NDArray[Any] = images_of(world) if source == "pixels" else world.positions
     if source == "log":
         states = walk_of(world)
         before, after = states[:-1], states[1:]
@@ -80,12 +80,12 @@ def measure(world: fp.World, source: str, objective: str, device: str) -> str:
     functions = fp.learn_eigenfunctions(*data, objective=objective, device=device, **SETTINGS[source])
     seconds = time.perf_counter() - began
     values = functions.phi(seen)
-    turned = fp.cosine_similarities(values, world)
-    plain = fp.cosine_similarities(evaluate(functions.network, seen)[:, : values.shape[1]], world)
-    best = fp.cosine_similarities(exact(before, after, world.n_states)[:, : values.shape[1]], world)
+    rotated = fp.diffusion.cosine_similarities(values, world)
+    plain = fp.diffusion.cosine_similarities(evaluate(functions.network, seen)[:, : values.shape[1]], world)
+    best = fp.diffusion.cosine_similarities(exact(before, after, world.n_states)[:, : values.shape[1]], world)
     return (
-        f"{world.name:11} {source:7} {objective:9} {functions.record['steps']:6} {turned.mean():11.4f} "
-        f"{turned.min():7.3f} {plain.mean():9.4f} {best.mean():8.4f} {seconds:9.1f}"
+        f"{world.name:11} {source:7} {objective:9} {functions.record['n_steps']:6} {rotated.mean():11.4f} "
+        f"{rotated.min():7.3f} {plain.mean():9.4f} {best.mean():8.4f} {seconds:9.1f}"
     )
 
 
@@ -100,7 +100,7 @@ def main() -> None:
     for name in options.worlds:
         for source in options.inputs:
             for objective in options.objectives:
-                print(measure(fp.named_world(name), source, objective, options.device), flush=True)
+                print(measure(fp.worlds.named_world(name), source, objective, options.device), flush=True)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def quality(world: fp.World, shares: tuple[float, ...], n_seeds: int) -> None:
             for chosen in LANDMARKS:
                 rows = []
                 for seed in range(n_seeds):
-                    sample = fp.landmarks(world, n_sample, chosen, seed=seed)
+                    sample = fp.diffusion.choose_landmarks(world, n_sample, chosen, seed=seed)
                     row = []
                     for t in TIMES:
                         scores = fp.extend(world, sample, t, method=method)
@@ -78,7 +78,7 @@ def cost(side: int, n_sample: int) -> None:
     world = fp.random_maze(side, side)
     fp.extend(fp.open_room(4, 4), [0, 5])
     began = time.perf_counter()
-    sample = fp.landmarks(world, n_sample)
+    sample = fp.diffusion.choose_landmarks(world, n_sample)
     seconds = time.perf_counter() - began
     print(f"\n{world.n_states:,} states: {n_sample} farthest landmarks in {seconds:.1f} s", flush=True)
     with PeakMemory() as memory:

@@ -23,13 +23,13 @@ def main() -> None:
     table = Table(title="Q-learning with diffusion options, t = 4", box=None, padding=(0, 2))
     for name in ("world", "trials", "time", "steps a second", "plain Python", "ratio", "mean steps"):
         table.add_column(name, justify="right")
-    fp.learn(fp.ring(), fp.discover(fp.ring()), runs=1, episodes=1)  # compile first
+    fp.learn(fp.ring(), fp.discover(fp.ring()), n_runs=1, n_episodes=1)  # compile first
     for name in ("ring", "maze", "four_rooms"):
-        world = fp.named_world(name)
+        world = fp.worlds.named_world(name)
         options = fp.discover(world)
         assert world.goals is not None
         began = time.perf_counter()
-        result = fp.learn(world, options, runs=RUNS, episodes=EPISODES, max_steps=MAX_STEPS)
+        result = fp.learn(world, options, n_runs=RUNS, n_episodes=EPISODES, max_steps=MAX_STEPS)
         ours = time.perf_counter() - began
         n_trials = RUNS * world.goals.size
         # Steps while learning, and those of the greedy policy after each episode.
@@ -53,7 +53,7 @@ def main() -> None:
 
     began = time.perf_counter()
     for name in ("ring", "maze", "four_rooms"):
-        world = fp.named_world(name)
+        world = fp.worlds.named_world(name)
         fp.steps_between_states(world, None)
         for t in (4, 13):
             for method in ("diffusion", "eigen", "cover"):

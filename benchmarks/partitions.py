@@ -22,7 +22,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         began = time.perf_counter()
-        written = fp.write_partitions(world, folder, states_a_partition=STATES_A_PARTITION)
+        written = fp.diffusion.write_partitions(world, folder, states_per_partition=STATES_A_PARTITION)
         writing = time.perf_counter() - began
         size = sum(file.stat().st_size for file in folder.rglob("*.parquet"))
         print(

@@ -45,7 +45,7 @@ def make(name: str) -> fp.World:
 
 
 def components(method: str, world: fp.World, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    laplacian = fp.normalized_laplacian(world)
+    laplacian = fp.diffusion.normalized_laplacian(world)
     degrees = np.asarray(world.adjacency.sum(axis=0))
     if method == "scipy":
         nu, psi = eigsh(csc_array(laplacian), k, sigma=-1e-8, v0=np.random.default_rng(0).standard_normal(degrees.size))
@@ -71,7 +71,7 @@ def _measure(method: str, name: str, k: int) -> tuple[int, float, int, str]:
                 str(error).rsplit("got ", 1)[1] + " refused",
             )
         seconds = time.perf_counter() - began
-    residual = np.linalg.norm(fp.normalized_laplacian(world) @ psi - psi * nu, axis=0).max()
+    residual = np.linalg.norm(fp.diffusion.normalized_laplacian(world) @ psi - psi * nu, axis=0).max()
     return world.n_states, seconds, memory.extra, f"{residual:.0e}"
 
 

@@ -1,4 +1,4 @@
-"""From a continuous maze without rewards to skills, and from skills to a task: the whole way in one file.
+"""Find options in a continuous maze without rewards, then learn a task with and without them.
 
 Run: pip install 'farpoint[deep]', then python examples/continuous_maze.py [--steps 120000] [--task-steps 20000]
 """
@@ -33,7 +33,7 @@ RADIUS = 0.6
 
 
 def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.World, Any]:
-    """Return a world of squares, half a cell wide, that a random walk has crossed, and the middle of each."""
+    """Return the world of the squares, half a cell wide, that a random walk visited, and the center of each square."""
     before, after = env.random_walk(300_000, seed=0, episode_length=200)
     squares, following = np.floor(2 * before).astype(int), np.floor(2 * after).astype(int)
     moved = (squares != following).any(axis=1)
@@ -41,10 +41,10 @@ def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.World, Any]:
     return world, (np.array(world.labels) + 0.5) / 2
 
 
-def evaluate(agent: Any, env: Any, episodes: int = 30) -> float:
-    """Return the share of episodes that reach the task's goal."""
+def evaluate(agent: Any, env: Any, n_episodes: int = 30) -> float:
+    """Return the share of episodes that reach the target of the task."""
     reached = 0
-    for seed in range(episodes):
+    for seed in range(n_episodes):
         observation, info = env.reset(seed=1000 + seed)
         over = False
         while not over:
@@ -53,32 +53,32 @@ def evaluate(agent: Any, env: Any, episodes: int = 30) -> float:
             observation, _, terminated, truncated, info = env.step(int(action))
             over = terminated or truncated
         reached += terminated
-    return reached / episodes
+    return reached / n_episodes
 
 
 def main() -> None:
-    """Find goals, make options of them in two ways, and learn a task with and without."""
+    """Find goals, make options for them in two ways, and learn a task with and without options."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=120_000, help="steps on which option policies are trained")
-    parser.add_argument("--task-steps", type=int, default=20_000, help="primitive steps on which the task is trained")
+    parser.add_argument("--steps", type=int, default=120_000, help="environment steps for training the option policies")
+    parser.add_argument("--task-steps", type=int, default=20_000, help="environment steps for training on the task")
     arguments = parser.parse_args()
 
     # Small networks are faster on one thread.
     torch.set_num_threads(1)
     env = fp.ContinuousMaze(ROOMS)
-    world, middles = sampled_world(env)
+    world, centers = sampled_world(env)
     goals = fp.discover(world, n_options=6).goals
-    print(f"{world.n_states} squares; far points at {middles[goals].tolist()}")
+    print(f"{world.n_states} squares; far points at {centers[goals].tolist()}")
 
-    along = fp.GraphOptions(world, middles, goals, fp.direction_controller(env.displacements), radius=RADIUS)
-    print(f"routes on the graph: success {fp.option_success(env, along).round(2).tolist()}")
+    along = fp.GraphOptions(world, centers, goals, fp.options.direction_controller(env.displacements), radius=RADIUS)
+    print(f"routes on the graph: success {fp.envs.option_success(env, along).round(2).tolist()}")
     begun = time.perf_counter()
-    learned = fp.learn_option_policies(
-        env, middles[goals], radius=RADIUS, steps=arguments.steps, max_length=80, min_success=0.0
+    learned = fp.learn_options(
+        env, centers[goals], radius=RADIUS, n_steps=arguments.steps, max_steps=80, min_success=0.0
     )
     print(f"learned policies: success {learned.success.round(2).tolist()}, {time.perf_counter() - begun:.0f} s")
 
-    # A task that comes later: from one corner to the one farthest from it.
+    # The task: from one corner to the opposite one.
     task = {"start": [1.5, 1.5], "goal": [9.5, 9.5], "goal_radius": RADIUS, "max_steps": 200}
     settings = {"gamma": GAMMA, "learning_rate": 1e-3, "learning_starts": 500, "target_update_interval": 500, "seed": 0}
     plain = DQN("MlpPolicy", Monitor(fp.ContinuousMaze(ROOMS, **task)), **settings).learn(arguments.task_steps)
@@ -86,7 +86,7 @@ def main() -> None:
     for name, options in (("routes", along), ("learned policies", learned)):
         with_options = fp.GoalOptionsWrapper(fp.ContinuousMaze(ROOMS, **task), options, gamma=GAMMA, max_length=80)
         agent = fp.SMDPDQN("MlpPolicy", Monitor(with_options), **settings)
-        # As many steps in the maze as without options, however few decisions that is.
+        # As many environment steps as without options, although these are fewer decisions.
         agent.learn(
             arguments.task_steps,
             callback=lambda *_, env=with_options: env.total_steps < arguments.task_steps,

@@ -1,4 +1,4 @@
-"""Far points of PointMaze, a maze with a ball, momentum and continuous forces, from a random walk alone.
+"""Find the far points of PointMaze, a maze with a ball, momentum and continuous forces, from a random walk.
 
 Run: pip install farpoint gymnasium-robotics, then python examples/point_maze.py [--steps 200000]
 """
@@ -24,24 +24,24 @@ def make() -> gym.Env[Any, Any]:
     gym.register_envs(gymnasium_robotics)
     env = gym.make("PointMaze_UMaze-v3", max_episode_steps=1000, continuing_task=True)
     space = env.observation_space["observation"]
-    return gym.wrappers.TransformObservation(env, lambda told: told["observation"], space)
+    return gym.wrappers.TransformObservation(env, lambda observation: observation["observation"], space)
 
 
 def main() -> None:
-    """Walk, gather the places that were seen into a world, and print its far points."""
+    """Record a random walk, make a world of the visited places, and print its far points."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200_000)
-    steps = parser.parse_args().steps
-    before, after = fp.observe_walk(make(), steps, seed=0)
-    # Where the ball is, in squares of a quarter of a cell; how fast it goes is left out.
+    n_steps = parser.parse_args().steps
+    before, after = fp.envs.record_observations(make(), n_steps, seed=0)
+    # States are squares, a quarter of a cell wide; the velocity is ignored.
     squares, following = np.floor(4 * before[:, :2]).astype(int), np.floor(4 * after[:, :2]).astype(int)
     moved = (squares != following).any(axis=1)
     world = fp.World.from_log(squares[moved], following[moved], symmetrize=True, largest_component=True)
     goals = fp.discover(world, n_options=4).goals
-    middles = (np.array(world.labels) + 0.5) / 4
-    print(f"{world.n_states} squares seen in {steps} steps")
+    centers = (np.array(world.labels) + 0.5) / 4
+    print(f"{world.n_states} squares visited in {n_steps} steps")
     for goal in goals:
-        print(f"far point at x = {middles[goal][0]:.2f}, y = {middles[goal][1]:.2f}")
+        print(f"far point at x = {centers[goal][0]:.2f}, y = {centers[goal][1]:.2f}")
 
 
 if __name__ == "__main__":

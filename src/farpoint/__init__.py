@@ -69,21 +69,19 @@ _MODULES = (
 )
 
 if TYPE_CHECKING:
-    from farpoint import (
-        agents,
-        deep,
-        diffusion,
-        engines,
-        envs,
-        errors,
-        experiments,
-        files,
-        measures,
-        options,
-        report,
-        simulation,
-        worlds,
-    )
+    from farpoint import agents as agents
+    from farpoint import deep as deep
+    from farpoint import diffusion as diffusion
+    from farpoint import engines as engines
+    from farpoint import envs as envs
+    from farpoint import errors as errors
+    from farpoint import experiments as experiments
+    from farpoint import files as files
+    from farpoint import measures as measures
+    from farpoint import options as options
+    from farpoint import report as report
+    from farpoint import simulation as simulation
+    from farpoint import worlds as worlds
     from farpoint.agents import learn, learn_episodes, train_tabular
     from farpoint.deep import SMDPDQN, learn_eigenfunctions, learn_options
     from farpoint.diffusion import (

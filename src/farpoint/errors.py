@@ -116,3 +116,14 @@ def check_fraction(what: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= 1.0:
         raise InvalidInput(f"{what} must be a number from 0 to 1; got {value!r}.")
     return float(value)
+
+
+def check_positive(what: str, value: object) -> float:
+    """Return ``value`` as a float if it is a finite number above zero.
+
+    >>> check_positive("radius", 1)
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value) or value <= 0:
+        raise InvalidInput(f"{what} must be a finite number above 0; got {value!r}.")
+    return float(value)

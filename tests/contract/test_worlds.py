@@ -38,10 +38,10 @@ def test_world(world: fp.World) -> None:
     assert world.adjacency.has_canonical_format
     assert world.adjacency.diagonal().sum() == 0
     assert world.component_sizes == (world.n_states,)
-    np.testing.assert_allclose(fp.lazy_walk(world).sum(axis=0), 1.0)
+    np.testing.assert_allclose(fp.diffusion.lazy_walk(world).sum(axis=0), 1.0)
     pi = fp.stationary(world)
     assert pi.sum() == pytest.approx(1)
-    np.testing.assert_allclose(fp.lazy_walk(world) @ pi, pi, atol=1e-14)
+    np.testing.assert_allclose(fp.diffusion.lazy_walk(world) @ pi, pi, atol=1e-14)
 
 
 @pytest.mark.parametrize("method", METHODS)

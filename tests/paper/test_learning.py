@@ -17,7 +17,7 @@ MEANS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MEANS)
 def test_learning_means(name: str) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     results = {method: fp.learn(world, fp.discover(world, method), seed=0) for method in MEANS[name]}
     for method, result in results.items():
         # The Maze without options is 101 throughout, with hardly any spread; the reference is rounded to 0.1.
@@ -28,5 +28,7 @@ def test_learning_means(name: str) -> None:
 @pytest.mark.slow
 def test_wind_keeps_the_order() -> None:
     world = fp.four_rooms(wind=1 / 3)
-    means = [fp.learn(world, fp.discover(world, m), runs=5, episodes=300).mean for m in ("diffusion", "eigen", "none")]
+    means = [
+        fp.learn(world, fp.discover(world, m), n_runs=5, n_episodes=300).mean for m in ("diffusion", "eigen", "none")
+    ]
     assert means[0] < means[1] < means[2]

@@ -19,18 +19,18 @@ COUNTS = {
 @pytest.mark.parametrize("solver", ["local", "spectral"])
 @pytest.mark.parametrize("name", COUNTS)
 def test_number_of_options_over_t(name: str, solver: str) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     found = tuple(len(fp.find_goals(world, fp.score(world, t, solver))) for t in TIMES)
     assert found == COUNTS[name]
 
 
 @pytest.mark.parametrize(("name", "t", "count"), [("ring", 4, 32), ("maze", 13, 14), ("four_rooms", 4, 20)])
 def test_discover_gives_one_option_a_goal(name: str, t: int, count: int) -> None:
-    assert len(fp.discover(fp.named_world(name), t=t)) == count
+    assert len(fp.discover(fp.worlds.named_world(name), t=t)) == count
 
 
 def test_worlds_have_the_papers_numbers_of_states() -> None:
-    assert [fp.named_world(name).n_states for name in ("ring", "maze", "four_rooms")] == [192, 148, 104]
+    assert [fp.worlds.named_world(name).n_states for name in ("ring", "maze", "four_rooms")] == [192, 148, 104]
 
 
 def test_ring_is_the_set_of_cells_between_two_circles() -> None:
@@ -46,7 +46,7 @@ def test_ten_to_twenty_eigenvectors_do_not_give_the_same_maxima() -> None:
 
 
 def test_order_of_difficulty() -> None:
-    values = {name: fp.difficulty(fp.named_world(name)) for name in COUNTS}
+    values = {name: fp.difficulty(fp.worlds.named_world(name)) for name in COUNTS}
     assert values["maze"] > values["ring"] > values["four_rooms"]
     # As written (plain norm, lazy walk) it is 5.8 for 4Rooms, not the 8.6 that the paper prints.
     assert values["four_rooms"] == pytest.approx(5.8, abs=0.05)

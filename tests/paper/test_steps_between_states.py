@@ -34,26 +34,28 @@ COVER_PRINTED = {("maze", 4): (525, 812), ("four_rooms", 4): (179, 512)}
 STATISTICS = ("median", "iqr", "mean", "std")
 
 
-def summary(steps: fp.StepsBetweenStates) -> tuple[float, float, float, float]:
+def summary(steps: fp.measures.StepsBetweenStates) -> tuple[float, float, float, float]:
     return steps.median, steps.iqr, steps.mean, steps.std
 
 
 @pytest.mark.parametrize(("name", "t"), DIFFUSION)
 def test_diffusion_options(name: str, t: int) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     steps = fp.steps_between_states(world, fp.discover(world, t=t))
     np.testing.assert_allclose(summary(steps), DIFFUSION[name, t], rtol=0.01)
 
 
 @pytest.mark.parametrize("name", RANDOM_WALK)
 def test_random_walk(name: str) -> None:
-    np.testing.assert_allclose(summary(fp.steps_between_states(fp.named_world(name))), RANDOM_WALK[name], rtol=0.001)
+    np.testing.assert_allclose(
+        summary(fp.steps_between_states(fp.worlds.named_world(name))), RANDOM_WALK[name], rtol=0.001
+    )
 
 
 @pytest.mark.parametrize(("name", "t"), EIGEN)
 def test_eigenoptions(name: str, t: int) -> None:
     # How ties and signs are settled moves these by a few per cent.
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     ours = np.array(summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t))))
     off = np.abs(ours / np.array(EIGEN[name, t]) - 1)
     outside = [STATISTICS[k] for k in np.flatnonzero(off > 0.08)]
@@ -65,7 +67,7 @@ def test_eigenoptions(name: str, t: int) -> None:
 
 @pytest.mark.parametrize(("name", "t"), COVER_PRINTED)
 def test_cover_options_are_near_the_print(name: str, t: int) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     steps = fp.steps_between_states(world, fp.discover(world, "cover", t=t))
     np.testing.assert_allclose((steps.median, steps.iqr), COVER_PRINTED[name, t], rtol=0.08)
 
@@ -74,13 +76,13 @@ def test_cover_options_are_near_the_print(name: str, t: int) -> None:
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "cover", "none"])
 @pytest.mark.parametrize("name", RANDOM_WALK)
 def test_simulation_agrees_with_the_exact_values(name: str, method: str) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     targets = np.arange(5, world.n_states, 29)
     for t in (4, 13) if method != "none" else (4,):
         options = fp.discover(world, method, t=t)
         exact = fp.steps_between_states(world, options, targets=targets)
-        sampled = fp.sample_steps_between_states(world, options, targets=targets, runs=30, seed=11)
-        assert (np.abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all()
+        sampled = fp.measures.sample_steps_between_states(world, options, targets=targets, n_runs=30, seed=11)
+        assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
 
 
 def test_random_goals_have_a_like_median_and_an_exploding_mean() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import polar
 
 import farpoint as fp
-from tests import brute
+from tests.helpers import brute
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +63,10 @@ def test_algorithm_2_by_scipys_polar_decomposition(windy: fp.World) -> None:
 
 @pytest.mark.parametrize("name", ["ring", "maze", "four_rooms"])
 def test_no_wind_through_algorithm_2_equals_algorithm_1(name: str) -> None:
-    world = fp.named_world(name)
-    laplacian = fp.normalized_laplacian(world).toarray()
+    world = fp.worlds.named_world(name)
+    laplacian = fp.diffusion.normalized_laplacian(world).toarray()
     left, singular, _ = np.linalg.svd(laplacian)
-    parts = fp.Spectrum(1 - singular[::-1] / 2, left[:, ::-1], world.adjacency.sum(axis=0), 0.0)
+    parts = fp.diffusion.Spectrum(1 - singular[::-1] / 2, left[:, ::-1], world.adjacency.sum(axis=0), 0.0)
     np.testing.assert_allclose(
         fp.score(world, 4, "spectral", decomposition=parts), fp.score(world, 4, "spectral"), atol=1e-12
     )

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import farpoint as fp
-from tests import brute
-from tests.strategies import connected_weights
+from tests.helpers import brute
+from tests.helpers.strategies import connected_weights
 
 Weights = NDArray[np.float64]
 times = st.integers(1, 30)
@@ -50,14 +50,14 @@ def test_upper_bound_of_proposition_2(weights: Weights, t: int) -> None:
     pi = weights.sum(axis=1) / weights.sum()
     eigenvalues = np.sort(np.linalg.eigvals(brute.walk(weights)).real)
     bound = eigenvalues[-2] ** (2 * t) * (1 / pi - 1)
-    np.testing.assert_allclose(fp.score_bound(world, t), bound, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(fp.diffusion.score_bound(world, t), bound, rtol=1e-6, atol=1e-12)
     assert (np.asarray(fp.score(world, t)) <= bound * (1 + 1e-9) + 1e-14).all()
 
 
 @given(weights=connected_weights())
 def test_walk_and_stationary_distribution(weights: Weights) -> None:
     world = fp.World.from_graph(weights)
-    walk = fp.lazy_walk(world).toarray()
+    walk = fp.diffusion.lazy_walk(world).toarray()
     np.testing.assert_allclose(walk, brute.walk(weights), atol=1e-15)
     np.testing.assert_allclose(walk.sum(axis=0), 1.0, atol=1e-12)
     np.testing.assert_allclose(walk @ fp.stationary(world), fp.stationary(world), atol=1e-14)
@@ -120,5 +120,5 @@ def test_diffusion_map_distances_are_weighted_diffusion_distances(weights: Weigh
     weighted = np.linalg.norm((after - after[:, :1]) / np.sqrt(pi)[:, None], axis=0)
     np.testing.assert_allclose(fp.diffusion_distance(world, 0, t), plain, atol=1e-12)
     np.testing.assert_allclose(fp.diffusion_distance(world, 0, t, norm="weighted"), weighted, atol=1e-9)
-    points = fp.diffusion_map(world, t)
+    points = fp.diffusion.diffusion_map(world, t)
     np.testing.assert_allclose(np.linalg.norm(points - points[0], axis=1), weighted, atol=1e-7)

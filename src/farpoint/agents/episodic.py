@@ -109,7 +109,7 @@ def learn_episodes(
     n_runs, n_steps = check_integer("n_runs", n_runs, 1), check_integer("n_steps", n_steps, _N_CHECKPOINTS)
     gamma = check_fraction("gamma", gamma)
     is_target = np.isin(np.arange(world.n_states), ends)
-    best = _optimal_value(world, is_target, gamma)
+    best = _optimal_value(world, is_target, world.starts, gamma)
     inner = world.restart[world.restart < 1.0]
     limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else n_steps
     cdf = np.cumsum(world.starts)
@@ -140,7 +140,7 @@ def _one_run(shared: tuple[Any, ...], stream: np.uint64) -> tuple[int, int]:
     return first, near_optimal
 
 
-def _optimal_value(world: World, is_target: NDArray[np.bool_], gamma: float) -> float:
+def _optimal_value(world: World, is_target: NDArray[np.bool_], starts: NDArray[np.float64], gamma: float) -> float:
     """Return the best mean discounted reward from the starts, by value iteration."""
     value = np.zeros(world.n_states)
     while True:
@@ -149,5 +149,5 @@ def _optimal_value(world: World, is_target: NDArray[np.bool_], gamma: float) -> 
         new = -least_over_choices(world, -after)
         new[np.diff(world.choice_ptr) == 0] = 0.0
         if np.abs(new - value).max() < 1e-12:
-            return float(new @ world.starts)
+            return float(new @ starts)
         value = new

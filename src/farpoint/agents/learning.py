@@ -78,7 +78,9 @@ class LearningResult:
 
     def __repr__(self) -> str:
         n_runs, n_targets, n_episodes = self.curves.shape
-        return f"LearningResult({n_runs} runs × {n_targets} targets × {n_episodes} episodes, mean {self.mean:.1f} steps)"
+        return (
+            f"LearningResult({n_runs} runs × {n_targets} targets × {n_episodes} episodes, mean {self.mean:.1f} steps)"
+        )
 
 
 def learn(

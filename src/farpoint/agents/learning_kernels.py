@@ -57,7 +57,7 @@ def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task
         state = move(world, greedy_choice(world, q, state, stream), stream)
         if state == target:
             return step
-    return task.max_steps + 1  # type: ignore[no-any-return]
+    return task.max_steps + 1
 
 
 @numba.njit(cache=True, nogil=True)
@@ -71,7 +71,7 @@ def paper_trial(
     curve: NDArray[np.float64],
     visits: NDArray[np.int64],
 ) -> None:
-    """Learn towards one target by the paper's protocol; fill ``curve`` (steps after each episode), add to ``visits``."""
+    """Learn towards one target as the paper does; fill ``curve`` (steps after each episode), add to ``visits``."""
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0

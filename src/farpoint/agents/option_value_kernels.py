@@ -157,7 +157,7 @@ def option_value_trial(
     curve: NDArray[np.float64],
     visits: NDArray[np.int64],
 ) -> None:
-    """Learn towards one target, which ends the episode; fill ``curve`` (steps after each episode), add to ``visits``."""
+    """Learn towards one target, which ends the episode; fill ``curve`` (steps per episode), add to ``visits``."""
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
@@ -205,4 +205,4 @@ def _greedy_length(
         state, option = greedy_step(world, options, q, q_options, state, option, stream)
         if state == target:
             return step
-    return task.max_steps + 1  # type: ignore[no-any-return]
+    return task.max_steps + 1

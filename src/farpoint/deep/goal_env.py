@@ -1,30 +1,37 @@
-"""An environment in which to learn to reach goals: any environment, with a goal drawn for each trial."""
+"""An environment for learning to reach goals: any environment, with one goal per trial."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-# What of an observation is compared with a goal.
-GoalOf = Callable[[Any], ArrayLike]
+from farpoint.options.learned_options import GoalOf, flat, goal_features, within_radius
 
-
-def flat(observation: Any) -> NDArray[np.float32]:
-    """Return an observation as one row of float32."""
-    return np.asarray(observation, dtype=np.float32).ravel()
+GoalObservation = dict[str, NDArray[np.float32]]
 
 
 class GoalEnv(gym.Env[Any, Any]):
-    """Trials: −1 a step until the achieved goal lies within ``radius`` of the desired one.
+    """Episodes are trials: reward −1 per step until the achieved goal is within ``radius`` of the desired goal.
 
-    After a success the next trial goes on from there; after a failure, or when the environment's own episode is over,
-    the environment is reset and wanders up to ``wander`` random steps, so that trials begin in many places. That
-    the environment's own episode is over counts as a time limit.
+    After a success the next trial continues from there. After a failure, or when the episode of the environment itself
+    ends, the environment is reset and takes up to ``wander`` random steps, so that trials begin in many places. The end
+    of the environment's episode counts as a time limit.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+    goals : array, shape (n_goals, n_features)
+    radius : float
+    max_steps : int
+        Steps per trial.
+    wander : int
+        Largest number of random steps after a reset.
+    goal_of : function of an observation, or None
+        Returns the features that are compared with goals.
     """
 
     def __init__(
@@ -33,22 +40,23 @@ class GoalEnv(gym.Env[Any, Any]):
         goals: NDArray[np.float32],
         *,
         radius: float,
-        max_length: int,
+        max_steps: int,
         wander: int,
         goal_of: GoalOf | None,
     ) -> None:
         self.env = env
         self.goals = goals
         self.radius = radius
-        self.max_length = max_length
+        self.max_steps = max_steps
         self.wander = wander
         self.goal_of = goal_of
         self.action_space = env.action_space
         assert env.observation_space.shape is not None
-        n_features = int(np.prod(env.observation_space.shape))
+        self.n_features = int(np.prod(env.observation_space.shape))
+        self.n_actions = int(env.action_space.n)  # type: ignore[attr-defined]
         self.observation_space = spaces.Dict(
             {
-                "observation": spaces.Box(-np.inf, np.inf, (n_features,)),
+                "observation": spaces.Box(-np.inf, np.inf, (self.n_features,)),
                 "achieved_goal": spaces.Box(-np.inf, np.inf, goals.shape[1:]),
                 "desired_goal": spaces.Box(-np.inf, np.inf, goals.shape[1:]),
             }
@@ -60,8 +68,8 @@ class GoalEnv(gym.Env[Any, Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, NDArray[np.float32]], dict[str, Any]]:
-        """Draw a goal, not one already reached; ``options={"goal": number}`` says which."""
+    ) -> tuple[GoalObservation, dict[str, Any]]:
+        """Begin a trial with a random goal that is not yet reached, or with goal number ``options["goal"]``."""
         super().reset(seed=seed)
         if self._must_reset or seed is not None:
             self._begin(seed)
@@ -73,40 +81,39 @@ class GoalEnv(gym.Env[Any, Any]):
                 break
         self._n_steps = 0
         self._must_reset = False
-        return self._told(), {}
+        return self._goal_observation(), {}
 
-    def step(self, action: Any) -> tuple[dict[str, NDArray[np.float32]], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[GoalObservation, float, bool, bool, dict[str, Any]]:
         """Take an action of the environment."""
-        self._observation, _, ended, cut, _ = self.env.step(action)
+        self._observation, _, terminated, truncated, _ = self.env.step(action)
         self._n_steps += 1
-        told = self._told()
-        success = bool(self.reached(told["achieved_goal"], self._goal))
-        over = bool(ended or cut)
-        late = self._n_steps >= self.max_length
+        seen = self._goal_observation()
+        success = bool(self.reached(seen["achieved_goal"], self._goal))
+        over = bool(terminated or truncated)
+        late = self._n_steps >= self.max_steps
         self._must_reset = over or (late and not success)
-        return told, 0.0 if success else -1.0, success, not success and (over or late), {"is_success": success}
+        return seen, 0.0 if success else -1.0, success, not success and (over or late), {"is_success": success}
 
     def reached(self, achieved: NDArray[Any], desired: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return whether goals are reached; of many at once, one a row."""
-        away = np.asarray(achieved) - np.asarray(desired)
-        return np.asarray((away * away).sum(axis=-1) <= self.radius**2)
+        """Return whether goals are reached; arrays of goals have one row per goal."""
+        return within_radius(achieved, desired, self.radius)
 
     def compute_reward(self, achieved_goal: NDArray[Any], desired_goal: NDArray[Any], info: Any) -> NDArray[Any]:
-        """Return the reward had another goal been desired: what hindsight replay asks for."""
+        """Return the rewards for other desired goals; used by hindsight replay."""
         return np.where(self.reached(achieved_goal, desired_goal), 0.0, -1.0)
 
     def _begin(self, seed: int | None) -> None:
         self._observation, _ = self.env.reset(seed=None if seed is None else int(self.np_random.integers(2**31)))
         for _ in range(int(self.np_random.integers(self.wander + 1))):
-            action = int(self.np_random.integers(self.action_space.n))  # type: ignore[attr-defined]
-            self._observation, _, ended, cut, _ = self.env.step(action)
-            if ended or cut:
+            action = int(self.np_random.integers(self.n_actions))
+            self._observation, _, terminated, truncated, _ = self.env.step(action)
+            if terminated or truncated:
                 self._observation, _ = self.env.reset()
 
     def _achieved(self) -> NDArray[np.float32]:
-        return flat(self._observation if self.goal_of is None else self.goal_of(self._observation))
+        return goal_features(self._observation, self.goal_of)
 
-    def _told(self) -> dict[str, NDArray[np.float32]]:
+    def _goal_observation(self) -> GoalObservation:
         return {
             "observation": flat(self._observation),
             "achieved_goal": self._achieved(),

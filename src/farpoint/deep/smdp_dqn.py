@@ -1,7 +1,7 @@
-"""DQN for environments whose actions last several steps: Stable-Baselines3's, with the target of a semi-Markov process.
+"""DQN for environments whose actions last several steps (semi-Markov decision processes), on Stable-Baselines3.
 
-In such an environment an action lasts k steps and its reward is already r₁ + γ r₂ + … + γᵏ⁻¹ rₖ. What comes after it is
-k steps away, so the target is reward + γᵏ max Q; plain DQN takes γ, and overrates actions that last long.
+In such an environment an action lasts k steps and its reward is r₁ + γ r₂ + … + γᵏ⁻¹ rₖ. The next state is k steps
+away, so the target is reward + γᵏ max Q. Plain DQN uses γ instead of γᵏ and overestimates long actions.
 """
 
 from __future__ import annotations
@@ -9,23 +9,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
+from stable_baselines3 import DQN
+from stable_baselines3.common.buffers import ReplayBuffer
 
-from farpoint.errors import InvalidInput, MissingExtra
-
-try:
-    import torch
-    from gymnasium import spaces
-    from stable_baselines3 import DQN
-    from stable_baselines3.common.buffers import ReplayBuffer
-except ImportError as error:
-    raise MissingExtra(
-        "torch and stable-baselines3 must be installed for SMDPDQN. Run: pip install 'farpoint[deep]'"
-    ) from error
+from farpoint.errors import InvalidInput
 
 
 class DurationSamples(NamedTuple):
-    """A batch; ``discounts`` are γᵏ, ``masks`` say which actions can be taken next."""
+    """A batch of transitions; ``discounts`` are γᵏ, ``masks`` say which actions are available next."""
 
     observations: torch.Tensor
     actions: torch.Tensor
@@ -37,9 +31,9 @@ class DurationSamples(NamedTuple):
 
 
 class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
-    """A replay buffer that also keeps how long each action lasted and which actions came next.
+    """A replay buffer that also stores how long each action lasted and which actions were available next.
 
-    Both are read from ``info``: ``duration`` (1 where it says nothing) and ``action_mask`` (all, likewise).
+    Both are read from ``info``: ``duration`` (default: 1) and ``action_mask`` (default: all actions).
     """
 
     def __init__(self, *args: Any, gamma: float, **kwargs: Any) -> None:
@@ -51,23 +45,23 @@ class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         self.masks = np.ones((self.buffer_size, self.n_envs, int(self.action_space.n)), dtype=bool)
 
     def add(self, obs: Any, next_obs: Any, action: Any, reward: Any, done: Any, infos: list[dict[str, Any]]) -> None:
-        """Keep a transition of each environment."""
+        """Add one transition per environment."""
         for number, info in enumerate(infos):
             duration = int(info.get("duration", 1))
-            # Rewards that were summed with another γ than the values would mean nothing.
+            # Rewards and values must be discounted by the same γ to be added.
             if "discount" in info and abs(info["discount"] - self.gamma**duration) > 1e-9:
                 raise InvalidInput(
-                    f"gamma must be that of the wrapper; got {self.gamma:g}, and a wrapper that discounts {duration} "
-                    f"steps by {info['discount']:g}. Give both the same."
+                    f"gamma must be that of the wrapper; got {self.gamma:g} with a wrapper that discounts {duration} "
+                    f"steps by {info['discount']:g}. Give both the same gamma."
                 )
             self.durations[self.pos, number] = duration
-            # A mask of no action at all says that the episode is over: nothing follows.
+            # After the last step of an episode no action is available; there the mask has no effect.
             mask = np.asarray(info.get("action_mask", True), dtype=bool)
             self.masks[self.pos, number] = mask if mask.any() else True
         super().add(obs, next_obs, action, reward, done, infos)
 
     def _get_samples(self, batch_inds: NDArray[np.int64], env: Any = None) -> DurationSamples:
-        # The environment of each sample follows from its place, so that one random draw settles both.
+        # All fields of a sample are read with the same random choice of environment.
         numbers = np.random.randint(0, self.n_envs, size=len(batch_inds))  # noqa: NPY002 - as in the base class
         at = (batch_inds, numbers)
         ended = self.dones[at] * (1.0 - self.timeouts[at])
@@ -86,16 +80,16 @@ class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
 
 
 class SMDPDQN(DQN):  # type: ignore[misc]
-    """DQN whose target discounts by γᵏ, k being how long the action lasted: ``info["duration"]`` of the wrapper.
+    """DQN whose target is discounted by γᵏ, where k is the duration of the action (``info["duration"]``).
 
-    For `OptionsWrapper` and `GoalOptionsWrapper`, with or without further wrappers around them; elsewhere every action
-    lasts one step and it is DQN. Actions that cannot be taken are never chosen in training and never bootstrapped
-    from (``info["action_mask"]``); for `predict`, pass them as ``action_masks``. ``gamma`` must be the wrapper's.
+    For `OptionsWrapper`, with or without further wrappers around it; in other environments every action lasts one step
+    and this is plain DQN. Training neither chooses unavailable actions nor bootstraps from them
+    (``info["action_mask"]``); for `predict`, pass the mask as ``action_masks``. ``gamma`` must be that of the wrapper.
 
     Parameters
     ----------
     policy, env, **kwargs
-        As Stable-Baselines3's DQN; observations other than dictionaries, one-step returns.
+        As for the DQN of Stable-Baselines3, but without dictionary observations and multi-step returns.
 
     Examples
     --------
@@ -109,7 +103,9 @@ class SMDPDQN(DQN):  # type: ignore[misc]
 
     def __init__(self, policy: Any, env: Any, **kwargs: Any) -> None:
         if kwargs.get("replay_buffer_class") is not None or kwargs.get("n_steps", 1) != 1:
-            raise InvalidInput("replay_buffer_class and n_steps must be left out: SMDPDQN has its own buffer.")
+            raise InvalidInput(
+                "replay_buffer_class and n_steps must be left out; got one of them. SMDPDQN has its own replay buffer."
+            )
         kwargs["replay_buffer_class"] = DurationReplayBuffer
         given = kwargs.get("replay_buffer_kwargs") or {}
         kwargs["replay_buffer_kwargs"] = {**given, "gamma": kwargs.setdefault("gamma", 0.99)}
@@ -152,7 +148,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
         deterministic: bool = False,
         action_masks: Any = None,
     ) -> tuple[NDArray[Any], Any]:
-        """Return actions, of those that ``action_masks`` allows if it is given."""
+        """Return actions, chosen among those that ``action_masks`` allows if it is given."""
         if action_masks is None:
             return super().predict(observation, state, episode_start, deterministic)  # type: ignore[no-any-return]
         self.policy.set_training_mode(False)

@@ -12,6 +12,7 @@ from farpoint.diffusion.scores.request import FORMS, SOLVERS, ScoreRequest
 from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.scores.solve import score
 from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
+from farpoint.diffusion.spectra.similarity import cosine_similarities
 from farpoint.diffusion.walk import Walk
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "Spectrum",
     "Walk",
     "choose_landmarks",
+    "cosine_similarities",
     "difficulty",
     "diffusion_distance",
     "diffusion_map",

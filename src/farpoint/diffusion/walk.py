@@ -145,7 +145,7 @@ class Walk:
         stay, leave = (side if mass.ndim == 1 else side[:, None] for side in (self.stay, self.leave))
         going = leave * mass
         after = stay * mass + self.moves.T @ going
-        return after if self.jumps is None else after + self.jumps.into.T @ (self.jumps.out @ going)
+        return np.asarray(after if self.jumps is None else after + self.jumps.into.T @ (self.jumps.out @ going))
 
     @cached_property
     def pi(self) -> Vector:

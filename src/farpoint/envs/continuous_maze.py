@@ -54,8 +54,8 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
     start : array of float, shape (2,), or "random", optional
         Where episodes begin. Default: the middle of 'S', or a random place on the floor if there is none.
     target : array of float, shape (2,) or (n, 2), optional
-        Entering the circle of ``target_radius`` around a target ends the episode with a reward of 1. Default: the middles
-        of the cells 'G', if there are any.
+        Entering the circle of ``target_radius`` around a target ends the episode with a reward of 1. Default: the
+        middles of the cells 'G', if there are any.
     target_radius : float
     max_steps : int
         Steps after which an episode is truncated.

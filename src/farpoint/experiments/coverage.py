@@ -104,7 +104,7 @@ def cells_seen(
         action = following.act(observation) if following is not None and left > 0 else None
         while action is None:
             following = None
-            able = [option for option in options if option.initiation(observation)] if rng.random() < 0.5 else []
+            able = [option for option in options if option.can_start(observation)] if rng.random() < 0.5 else []
             if not able:
                 action = int(rng.integers(env.action_space.n))
             else:

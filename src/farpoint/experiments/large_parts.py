@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
-from farpoint.diffusion import extend, find_goals, score
+from farpoint.diffusion import cosine_similarities, extend, find_goals, score
 from farpoint.engines import each
 from farpoint.experiments import coverage
 from farpoint.experiments.parts import KINDS, Arrays
@@ -46,14 +46,14 @@ def _extension(n_jobs: int, world: str, t: int, share: float, method: str, draws
 
 def _neural(n_jobs: int, world: str, share: float, times: tuple[int, ...], steps: int, seed: int) -> Arrays:
     """Learn from the moves that begin in a part of the states; score all of them by what was learned."""
-    from farpoint.deep.eigenfunctions.functions import learn_eigenfunctions
+    from farpoint.deep import learn_eigenfunctions
 
     domain = large_world(world)
     seen = np.asarray(domain.positions, dtype=np.float64)
     chosen = np.random.default_rng(seed).random(domain.n_states) < share
     moves = domain.adjacency.tocoo()
     kept = chosen[moves.row]
-    functions = learn_eigenfunctions(seen[moves.row[kept]], seen[moves.col[kept]], steps=steps, seed=seed)
+    functions = learn_eigenfunctions(seen[moves.row[kept]], seen[moves.col[kept]], n_steps=steps, seed=seed)
     correlations, found = [], []
     for t in times:
         true, values = np.asarray(score(domain, t)), functions.score(seen, t)
@@ -63,11 +63,10 @@ def _neural(n_jobs: int, world: str, share: float, times: tuple[int, ...], steps
 
 
 def _cosines(n_jobs: int, world: str, objective: str, steps: int, seed: int) -> Arrays:
-    from farpoint.deep.eigenfunctions.functions import learn_eigenfunctions
-    from farpoint.deep.eigenfunctions.similarity import cosine_similarities
+    from farpoint.deep import learn_eigenfunctions
 
     domain = large_world(world)
-    functions = learn_eigenfunctions(domain, objective=objective, steps=steps, seed=seed)
+    functions = learn_eigenfunctions(domain, objective=objective, n_steps=steps, seed=seed)
     return {"cosines": np.asarray(cosine_similarities(functions, domain))}
 
 
@@ -110,17 +109,17 @@ def _one_agent(shared: tuple[str, Any, int, NDArray[np.int64]], seed: int) -> ND
 
 @lru_cache(maxsize=2)
 def _trained(goals: bytes, n_goals: int, radius: float, steps: int) -> Any:
-    from farpoint.deep.policies import learn_option_policies
+    from farpoint.deep import learn_options
 
     wanted = np.frombuffer(goals).reshape(n_goals, -1)
     # From the corner alone the far rooms would hardly be seen in training: its episodes begin anywhere.
-    return learn_option_policies(
+    return learn_options(
         coverage.make_maze(anywhere=True),
         wanted,
         radius=radius,
-        steps=steps,
+        n_steps=steps,
         min_success=0.0,
-        max_length=200,
+        max_steps=200,
         wander=20,
         seed=0,
     )

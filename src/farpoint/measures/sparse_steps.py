@@ -217,12 +217,15 @@ def _chain(
     near = np.array([option.near for option in followed.options], dtype=bool)
     # Target by target: first its own row, then one for each option of A.
     n_near = int(near.sum())
-    stacked = _stack([_unit_rows(n_states, targets), *(option.end_chances for option in followed.options if option.near)])
+    stacked = _stack(
+        [_unit_rows(n_states, targets), *(option.end_chances for option in followed.options if option.near)]
+    )
     order = (np.arange(targets.size)[:, None] + targets.size * np.arange(n_near + 1)[None, :]).ravel()
     return _Chain(
         world, options, system, share, weight, meeting,
         [np.searchsorted(ends, option.ends) for option in followed.options], ends, near, targets,
-        _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]), np.repeat(targets, n_near + 1), factors,
+        _stack([unit, csr_array(moves[[meeting]]), mean]), csr_array(stacked[order]),
+        np.repeat(targets, n_near + 1), factors,
     )  # fmt: skip
 
 

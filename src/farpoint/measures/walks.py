@@ -73,7 +73,9 @@ def sample_steps_between_states(
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
     samples = np.array(list(each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs)))
     if np.isnan(samples).any():
-        raise InvalidInput(f"max_steps must be enough to reach every target; got {max_steps}, and some walk did not end.")
+        raise InvalidInput(
+            f"max_steps must be enough to reach every target; got {max_steps}, and some walk did not end."
+        )
     return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(n_runs), chosen)
 
 

@@ -2,6 +2,7 @@
 
 from farpoint.options.discovery import discover
 from farpoint.options.graph_options import GraphOptions, direction_controller
+from farpoint.options.learned_options import LearnedOption, LearnedOptions
 from farpoint.options.methods import METHODS
 from farpoint.options.option import Option
 from farpoint.options.option_set import OptionSet
@@ -10,6 +11,8 @@ from farpoint.options.protocol import OptionLike, OptionList, Options
 __all__ = [
     "METHODS",
     "GraphOptions",
+    "LearnedOption",
+    "LearnedOptions",
     "Option",
     "OptionLike",
     "OptionList",

@@ -156,6 +156,10 @@ class GraphOptions(Options[GraphOption]):
         state = int(self.options.world.nearest_states(here)[0])
         return self._at_goal(here) | ~self.options.table.initiation(state)
 
+    def reached(self, number: int, observation: ArrayLike) -> bool:
+        """Return whether the goal of an option is at most ``radius`` away."""
+        return bool(self._at_goal(np.asarray(observation, dtype=np.float64).ravel())[number])
+
     def act(self, number: int, observation: ArrayLike, rng: np.random.Generator | None = None) -> Any | None:
         """Return the action to take, or None where the option ends."""
         here = np.asarray(observation, dtype=np.float64).ravel()
@@ -180,4 +184,3 @@ class GraphOptions(Options[GraphOption]):
 
     def __repr__(self) -> str:
         return f"GraphOptions({len(self)} goals, {self.options.world.n_states} states, radius={self.radius:g})"
-

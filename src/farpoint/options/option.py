@@ -96,7 +96,7 @@ class Option:
 
     @property
     def expected_steps(self) -> NDArray[np.float64]:
-        """Expected number of steps (length) to the goal from every state, inf where it cannot be reached for certain."""
+        """Expected number of steps (length) to the goal from every state, inf where it is not reached for certain."""
         if self.goal is None:
             raise InvalidInput("option must lead to one goal to have expected steps; this one climbs a function.")
         return self.potential

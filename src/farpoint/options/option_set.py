@@ -146,7 +146,9 @@ class OptionSet(Options[Option]):
     def subset(self, numbers: range) -> OptionSet:
         """Return some of the options."""
         chosen = np.asarray(numbers, dtype=np.int64)
-        record = {name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()}
+        record = {
+            name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
+        }
         initiation = None if self.initiation is None else self.initiation[chosen]
         climbs = None if self.climbs is None else self.climbs[chosen]
         return OptionSet(self.world, self.goals[chosen], self.method, record, initiation, climbs)
@@ -164,7 +166,7 @@ class OptionSet(Options[Option]):
         Examples
         --------
         >>> import farpoint as fp
-        >>> fp.discover(fp.open_room(2, 3)).can_start(0)
+        >>> fp.discover(fp.open_room(3, 4)).can_start(0)
         array([False,  True,  True,  True])
         """
         state = self.world.find_state(observation)
@@ -190,6 +192,13 @@ class OptionSet(Options[Option]):
             return None
         assert self.world.actions is not None
         return int(self.world.actions[best[0] if rng is None or best.size == 1 else best[rng.integers(best.size)]])
+
+    def reached(self, number: int, observation: Hashable) -> bool:
+        """Return whether an option has reached its goal here, or the top of what it climbs."""
+        state = self.world.find_state(observation)
+        if state is None:
+            return False
+        return self.option(number).ended(observation) if self.climbs is not None else state == int(self.goals[number])
 
     def takes(self, observation: Hashable, action: int) -> NDArray[np.bool_]:
         """Return which options could take this action of the environment here."""
@@ -269,7 +278,7 @@ class OptionSet(Options[Option]):
         ...     fp.discover(fp.four_rooms(), n_options=5).save(path)
         ...     fp.OptionSet.load(path, fp.maze())
         Traceback (most recent call last):
-        farpoint.errors.InvalidFile: ... must hold options of this world (maze, 148 states); got options of four_rooms ...
+        farpoint.errors.InvalidFile: ... must hold options of this world (maze, 148 states); got options of four_...
         """
         facts, arrays = read_arrays(path, _KIND)
         if facts.get("fingerprint") != world.fingerprint:

@@ -83,6 +83,10 @@ class Options(Sequence[Member]):
         """
         return self[number].act(observation)
 
+    def reached(self, number: int, observation: Any) -> bool:
+        """Return whether an option has reached its goal here; default: wherever it ends."""
+        return bool(self[number].ended(observation))
+
     def takes(self, observation: Any, action: Any) -> NDArray[np.bool_]:
         """Return which options could take this action here, one entry per option."""
         return np.array([self.act(number, observation) == action for number in range(len(self))], dtype=bool)

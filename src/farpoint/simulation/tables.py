@@ -49,7 +49,7 @@ def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[n
     """Return the running sums of chances within each group; the last of a group is inf."""
     sums = np.cumsum(chances)
     before = np.concatenate([[0.0], sums])[indptr[:-1]]
-    cdf = sums - np.repeat(before, np.diff(indptr))
+    cdf: NDArray[np.float64] = sums - np.repeat(before, np.diff(indptr))
     # The last entry of a group takes whatever rounding has left.
     filled = np.diff(indptr) > 0
     cdf[indptr[1:][filled] - 1] = np.inf

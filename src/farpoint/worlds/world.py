@@ -227,7 +227,7 @@ class World(Builders):
         """The map, if the moves are exactly those between adjacent floor cells, each of weight 1; else None."""
         if self.known.floor is not None:
             return self.known.floor
-        if not self.on_grid or not self.symmetric:
+        if self.positions is None or not self.on_grid or not self.symmetric:
             return None
         from farpoint.worlds.maps import floor_of
 

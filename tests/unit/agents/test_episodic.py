@@ -14,23 +14,23 @@ def lake() -> fp.World:
 
 def test_optimal_value_by_hand() -> None:
     # Six steps to the goal of the 4×4 lake: γ⁵.
-    assert fp.learn_episodes(lake(), runs=1, steps=300).optimal_value == pytest.approx(0.99**5)
+    assert fp.learn_episodes(lake(), n_runs=1, n_steps=300).optimal_value == pytest.approx(0.99**5)
 
 
 def test_the_same_seed_whatever_the_workers_and_options_help() -> None:
     world = fp.World.from_env(gym.make("CliffWalking-v1"))
     options = fp.discover(world)
-    one, two = (fp.learn_episodes(world, options, runs=6, seed=1, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (fp.learn_episodes(world, options, n_runs=6, seed=1, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.first_goal, two.first_goal)
     np.testing.assert_array_equal(one.near_optimal, two.near_optimal)
-    alone = fp.learn_episodes(world, None, runs=6, seed=1)
+    alone = fp.learn_episodes(world, None, n_runs=6, seed=1)
     assert np.median(one.first_goal) < np.median(alone.first_goal)
     assert (one.first_goal <= one.near_optimal).all()
 
 
 def test_steps_that_do_not_suffice_are_infinite() -> None:
     world = fp.World.from_env(gym.make("Taxi-v4"))
-    assert np.isinf(fp.learn_episodes(world, None, runs=2, steps=200).near_optimal).all()
+    assert np.isinf(fp.learn_episodes(world, None, n_runs=2, n_steps=200).near_optimal).all()
 
 
 def test_worlds_without_episodes() -> None:

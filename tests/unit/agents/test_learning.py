@@ -13,7 +13,7 @@ def test_the_same_seed_gives_the_same_result_whatever_the_workers(algorithm: str
     world = fp.four_rooms()
     options = fp.discover(world)
     one, two, other = (
-        fp.learn(world, options, runs=3, episodes=30, algorithm=algorithm, seed=seed, n_jobs=jobs)
+        fp.learn(world, options, n_runs=3, n_episodes=30, algorithm=algorithm, seed=seed, n_jobs=jobs)
         for seed, jobs in ((5, 1), (5, 2), (6, 2))
     )
     np.testing.assert_array_equal(one.curves, two.curves)
@@ -27,7 +27,7 @@ def test_the_compiled_loop_equals_a_plain_one_in_distribution(method: str) -> No
     world = fp.four_rooms()
     assert world.goals is not None
     options, goal = fp.discover(world, method), int(world.goals[12])
-    ours = fp.learn(world, options, goals=[goal], runs=200, episodes=60, seed=1).curves.mean(axis=(1, 2))
+    ours = fp.learn(world, options, targets=[goal], n_runs=200, n_episodes=60, seed=1).curves.mean(axis=(1, 2))
     plain = np.array(
         [learn_plainly(world, options, goal, episodes=60, max_steps=100, seed=s)[0].mean() for s in range(40)]
     )
@@ -38,7 +38,7 @@ def test_the_compiled_loop_equals_a_plain_one_in_distribution(method: str) -> No
 @pytest.mark.parametrize("algorithm", ["paper", "smdp", "intra-option"])
 def test_a_corridor_is_learned_to_the_shortest_path(algorithm: str) -> None:
     corridor = fp.World.from_map("S......G")
-    result = fp.learn(corridor, None, runs=5, episodes=300, algorithm=algorithm)
+    result = fp.learn(corridor, None, n_runs=5, n_episodes=300, algorithm=algorithm)
     assert (result.curves[:, 0, -1] == 7).all()
 
 
@@ -47,20 +47,20 @@ def test_smdp_learns_the_value_of_an_option_by_its_length() -> None:
     # episode in which it was taken the greedy policy takes it.
     corridor = fp.World.from_map("S...G")
     options = fp.OptionSet(corridor, np.array([4]), "random")
-    result = fp.learn(corridor, options, runs=50, episodes=12, algorithm="smdp", max_steps=8)
+    result = fp.learn(corridor, options, n_runs=50, n_episodes=12, algorithm="smdp", max_steps=8)
     assert (result.curves[:, 0, -1] == 4).mean() > 0.95
 
 
 def test_intra_option_learning_is_at_least_as_fast_as_smdp() -> None:
     world = fp.maze()
     options = fp.discover(world)
-    means = {a: fp.learn(world, options, runs=8, episodes=150, algorithm=a).mean for a in ("smdp", "intra-option")}
+    means = {a: fp.learn(world, options, n_runs=8, n_episodes=150, algorithm=a).mean for a in ("smdp", "intra-option")}
     assert means["intra-option"] < means["smdp"] + 1
 
 
 def test_shapes_and_summaries() -> None:
     world = fp.maze()
-    result = fp.learn(world, fp.discover(world), runs=4, episodes=20, max_steps=50)
+    result = fp.learn(world, fp.discover(world), n_runs=4, n_episodes=20, max_steps=50)
     assert result.curves.shape == (4, 6, 20)
     assert result.curve.shape == result.spread.shape == (20,)
     assert result.curves.max() <= 51
@@ -68,7 +68,7 @@ def test_shapes_and_summaries() -> None:
     np.testing.assert_allclose(result.mean, result.run_means.mean())
     # At most 50 steps an episode, learning included.
     assert result.visits.sum() <= 20 * 50
-    single = fp.learn(world, None, goals=[5], runs=2, episodes=5)
+    single = fp.learn(world, None, targets=[5], n_runs=2, n_episodes=5)
     assert (single.spread == 0).all()
 
 
@@ -76,7 +76,7 @@ def test_counting_moves_gives_options_more_steps() -> None:
     world = fp.ring()
     options = fp.discover(world, "eigen")
     published, moves = (
-        fp.learn(world, options, runs=6, episodes=100, counting=counting).visits.sum()
+        fp.learn(world, options, n_runs=6, n_episodes=100, counting=counting).visits.sum()
         for counting in ("published", "moves")
     )
     assert published < moves <= 100 * 100
@@ -91,9 +91,9 @@ def test_bad_input() -> None:
     with pytest.raises(InvalidInput, match="start and goals must be given, for open_room has none"):
         fp.learn(fp.open_room())
     with pytest.raises(InvalidInput, match="goals must not contain the start; got 94"):
-        fp.learn(world, goals=[94])
+        fp.learn(world, targets=[94])
     with pytest.raises(InvalidInput, match="runs must be at least 1"):
-        fp.learn(world, runs=0)
+        fp.learn(world, n_runs=0)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
         fp.learn(world, alpha=2)
     with pytest.raises(InvalidInput, match="options must belong to this world"):

@@ -1,4 +1,4 @@
-"""DQN whose target knows how long an action lasted, on a corridor whose values are computed by hand."""
+"""DQN with actions that last several steps, on a corridor whose values are computed by hand."""
 
 from __future__ import annotations
 
@@ -46,11 +46,14 @@ class Corridor(gym.Env[Any, Any]):
 class RightToThree:
     """Right as far as cell 3."""
 
-    def initiation(self, observation: Any) -> bool:
+    def can_start(self, observation: Any) -> bool:
         return int(np.argmax(observation)) < 3
 
     def act(self, observation: Any) -> int | None:
-        return 1 if self.initiation(observation) else None
+        return 1 if self.can_start(observation) else None
+
+    def ended(self, observation: Any) -> bool:
+        return not self.can_start(observation)
 
 
 def by_hand() -> NDArray[np.float64]:
@@ -66,7 +69,7 @@ def by_hand() -> NDArray[np.float64]:
 
 
 def learned(algorithm: type[Any]) -> NDArray[np.float64]:
-    # Plain DQN knows no masks; where the option cannot start it takes a random action, and is not asked below.
+    # Plain DQN has no masks: where the option cannot start a random action is taken, and no value is compared.
     env = Monitor(fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA, unavailable="random"))
     agent = algorithm(
         "MlpPolicy",
@@ -80,7 +83,7 @@ def learned(algorithm: type[Any]) -> NDArray[np.float64]:
         exploration_initial_eps=1.0,
         exploration_final_eps=1.0,
         buffer_size=4000,
-        # One weight a cell and action: a table.
+        # One weight per cell and action: a table.
         policy_kwargs={"net_arch": []},
         seed=0,
         device="cpu",
@@ -97,9 +100,9 @@ def test_values_are_those_computed_by_hand() -> None:
     assert np.abs(learned(fp.SMDPDQN) - expected)[known].max() < 0.02
 
 
-def test_plain_dqn_overrates_actions_that_last_long() -> None:
+def test_plain_dqn_overestimates_actions_that_last_long() -> None:
     expected, values = by_hand(), learned(DQN)
-    # By plain DQN the option from 0 is worth γ V(3) = 0.81 (and more, since V is overrated too), not γ³ V(3) = 0.656.
+    # With plain DQN the option from 0 is worth γ V(3) = 0.81 (or more, since V is too large), not γ³ V(3) = 0.656.
     assert values[0, 2] > expected[0, 2] + 0.1
 
 

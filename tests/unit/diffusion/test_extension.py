@@ -14,7 +14,7 @@ import farpoint as fp
 from farpoint.diffusion.extension import lowrank
 from farpoint.diffusion.extension.lowrank import affordable_tau, columns_of, low_rank
 from farpoint.errors import InvalidInput, NotConnected, UnknownName
-from tests import brute
+from tests.helpers import brute
 
 WORLDS = [fp.four_rooms, fp.ring, fp.maze]
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ def dense_nystrom(world: fp.World, sample: NDArray[np.int64], t: float, tau: int
 
 
 def random_sample(world: fp.World, share: float, seed: int) -> NDArray[np.int64]:
-    return fp.landmarks(world, round(share * world.n_states), "random", seed=seed)
+    return fp.diffusion.choose_landmarks(world, round(share * world.n_states), "random", seed=seed)
 
 
 def weighted_graph(seed: int) -> fp.World:
@@ -157,7 +157,7 @@ def test_harmonics_is_the_dense_formula() -> None:
 
 def test_harmonics_of_a_well_determined_sample_agree_with_the_score_there() -> None:
     world = fp.maze()
-    sample = fp.landmarks(world, 30)
+    sample = fp.diffusion.choose_landmarks(world, 30)
     found = fp.extend(world, sample, 13, method="harmonics", tau=4)
     np.testing.assert_allclose(found[sample], fp.score(world, t=13)[sample], rtol=1e-9)
 
@@ -184,24 +184,24 @@ def test_error_estimate_is_near_the_error_where_some_are_checked() -> None:
 
 def test_fraction_of_t_has_no_error_estimate() -> None:
     world = fp.ring()
-    assert np.isnan(fp.extend(world, fp.landmarks(world, 50), 2.5).error_estimate)
+    assert np.isnan(fp.extend(world, fp.diffusion.choose_landmarks(world, 50), 2.5).error_estimate)
 
 
 def test_record_survives_copies_and_pickles() -> None:
     world = fp.ring()
-    found = fp.extend(world, fp.landmarks(world, 40), 4)
+    found = fp.extend(world, fp.diffusion.choose_landmarks(world, 40), 4)
     for other in (copy.deepcopy(found), pickle.loads(pickle.dumps(found)), found.copy()):
-        assert isinstance(other, fp.ExtendedScores)
+        assert isinstance(other, fp.diffusion.ExtendedScores)
         assert (other.t, other.method, other.tau, other.rank) == (4.0, "nystrom", found.tau, found.rank)
         assert other.error_estimate == found.error_estimate
         assert other.sample is not None
-        np.testing.assert_array_equal(other.sample, fp.landmarks(world, 40))
+        np.testing.assert_array_equal(other.sample, fp.diffusion.choose_landmarks(world, 40))
         np.testing.assert_array_equal(other, found)
 
 
 def test_sparse_blocks_and_threads_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     world = fp.random_maze(50, 50)
-    sample = fp.landmarks(world, 120)
+    sample = fp.diffusion.choose_landmarks(world, 120)
     whole = fp.extend(world, sample, 4, tau=6, n_jobs=1)
     monkeypatch.setattr(lowrank, "_ROWS_A_BLOCK_BYTES", 100 * 8 * 120)
     np.testing.assert_allclose(fp.extend(world, sample, 4, tau=6, n_jobs=1), whole, rtol=1e-10)
@@ -217,7 +217,7 @@ def test_sparse_blocks_and_threads_give_the_same(monkeypatch: pytest.MonkeyPatch
 
 def test_dropped_tails_of_long_walks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     world = fp.random_maze(50, 50)
-    sample = fp.landmarks(world, 60)
+    sample = fp.diffusion.choose_landmarks(world, 60)
     cut, scores = columns_of(world, sample, 200), fp.extend(world, sample, 4, tau=200)
     monkeypatch.setattr(lowrank, "_CUTOFF", 0.0)
     whole = columns_of(world, sample, 200)
@@ -228,7 +228,7 @@ def test_dropped_tails_of_long_walks_do_not_matter(monkeypatch: pytest.MonkeyPat
 
 def test_tau_shrinks_to_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     world = fp.open_room(60, 60)
-    sample = fp.landmarks(world, 36)
+    sample = fp.diffusion.choose_landmarks(world, 36)
     assert affordable_tau(world, sample, 500) == 500
     monkeypatch.setattr(lowrank, "MOST_ENTRIES", 36 * 1500)
     tau = affordable_tau(world, sample, 500)
@@ -255,7 +255,7 @@ def test_farthest_landmarks_cover_within_twice_the_best(make: type) -> None:
     world = make()
     steps = dict(nx.all_pairs_shortest_path_length(nx.from_scipy_sparse_array(world.adjacency)))
     away = np.array([[steps[u][v] for v in range(world.n_states)] for u in range(world.n_states)])
-    points = fp.landmarks(world, 12, seed=4)
+    points = fp.diffusion.choose_landmarks(world, 12, seed=4)
     between = away[np.ix_(points, points)] + 10**6 * np.eye(12, dtype=int)
     assert away[points].min(axis=0).max() <= between.min()
 
@@ -264,10 +264,13 @@ def test_farthest_landmarks_cover_within_twice_the_best(make: type) -> None:
 def test_landmarks_are_different_states_and_follow_the_seed(method: str) -> None:
     world = fp.maze()
     for n in (1, 2, 20, world.n_states):
-        points = fp.landmarks(world, n, method, seed=1)
+        points = fp.diffusion.choose_landmarks(world, n, method, seed=1)
         assert np.unique(points).size == n == points.size
-        np.testing.assert_array_equal(points, fp.landmarks(world, n, method, seed=1))
-    assert not np.array_equal(fp.landmarks(world, 20, method, seed=1), fp.landmarks(world, 20, method, seed=2))
+        np.testing.assert_array_equal(points, fp.diffusion.choose_landmarks(world, n, method, seed=1))
+    assert not np.array_equal(
+        fp.diffusion.choose_landmarks(world, 20, method, seed=1),
+        fp.diffusion.choose_landmarks(world, 20, method, seed=2),
+    )
 
 
 def test_bad_input_is_refused() -> None:
@@ -281,7 +284,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(UnknownName, match="method must be one of nystrom, harmonics; got 'nystrm'"):
         fp.extend(world, [1, 2], method="nystrm")
     with pytest.raises(UnknownName, match="method must be one of farthest, random, leverage"):
-        fp.landmarks(world, 3, "best")
+        fp.diffusion.choose_landmarks(world, 3, "best")
     with pytest.raises(InvalidInput, match="tau must be at least 1"):
         fp.extend(world, [1, 2], tau=0)
     with pytest.raises(InvalidInput, match="rank must be at most 2"):
@@ -293,9 +296,9 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="world must be symmetric to extend a score"):
         fp.extend(fp.four_rooms(wind=0.3), [1, 2])
     with pytest.raises(InvalidInput, match="world must be symmetric for leverage"):
-        fp.landmarks(fp.four_rooms(wind=0.3), 5, "leverage")
+        fp.diffusion.choose_landmarks(fp.four_rooms(wind=0.3), 5, "leverage")
     with pytest.raises(InvalidInput, match="n must be at most 192"):
-        fp.landmarks(world, 193)
+        fp.diffusion.choose_landmarks(world, 193)
     with pytest.raises(NotConnected):
         fp.World.from_graph(np.zeros((3, 3)))
 
@@ -309,7 +312,7 @@ def test_extend_to_is_the_score_at_the_states() -> None:
     assert world.observations is not None
     for t in (4, 13):
         scores = fp.score(world, t=t)
-        np.testing.assert_allclose(fp.extend_to(world, scores, world.observations), scores, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(fp.diffusion.extend_to(world, scores, world.observations), scores, rtol=0, atol=1e-8)
 
 
 def test_extend_to_predicts_states_that_were_left_out() -> None:
@@ -321,7 +324,7 @@ def test_extend_to_predicts_states_that_were_left_out() -> None:
     def smooth(points: Array) -> Array:
         return np.asarray(2.0 + np.sin(3 * points[:, 0]) * np.cos(2 * points[:, 1]))
 
-    found = fp.extend_to(world, smooth(world.observations), unseen)
+    found = fp.diffusion.extend_to(world, smooth(world.observations), unseen)
     assert np.abs(found - smooth(unseen)).max() < 0.05
     nearest = smooth(world.observations)[fp.nearest_state(world, unseen)]
     assert np.sqrt(np.mean((found - smooth(unseen)) ** 2)) < 0.3 * np.sqrt(np.mean((nearest - smooth(unseen)) ** 2))
@@ -330,10 +333,16 @@ def test_extend_to_predicts_states_that_were_left_out() -> None:
 def test_extend_to_refuses_what_it_cannot_place() -> None:
     world = plane(500, 50)
     scores = fp.score(world)
-    assert fp.extend_to(world, scores, [0.5, 0.5]).shape == (1,)
+    assert fp.diffusion.extend_to(world, scores, [0.5, 0.5]).shape == (1,)
     with pytest.raises(InvalidInput, match="observations must have 2 numbers each; got 3"):
-        fp.extend_to(world, scores, np.zeros((4, 3)))
+        fp.diffusion.extend_to(world, scores, np.zeros((4, 3)))
     with pytest.raises(InvalidInput, match="scores must have one finite entry a state"):
-        fp.extend_to(world, scores[:-1], [0.5, 0.5])
+        fp.diffusion.extend_to(world, scores[:-1], [0.5, 0.5])
     with pytest.raises(InvalidInput, match="world must have observations"):
-        fp.extend_to(fp.ring(), fp.score(fp.ring()), [0.5, 0.5])
+        fp.diffusion.extend_to(fp.ring(), fp.score(fp.ring()), [0.5, 0.5])
+
+
+def test_extending_very_long_walks_ends() -> None:
+    world = fp.four_rooms()
+    extended = fp.extend(world, fp.diffusion.choose_landmarks(world, 30), 5000)
+    assert np.abs(np.asarray(extended)).max() < 1e-12

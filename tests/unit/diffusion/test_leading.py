@@ -18,7 +18,7 @@ Matrix = NDArray[np.float64]
 
 
 def parts_of(world: fp.World) -> tuple[csr_array, Matrix]:
-    return fp.normalized_laplacian(world), np.asarray(world.adjacency.sum(axis=0))
+    return fp.diffusion.normalized_laplacian(world), np.asarray(world.adjacency.sum(axis=0))
 
 
 def windy_maze(side: int, wind: float = 1 / 3) -> fp.World:
@@ -95,7 +95,7 @@ def test_what_is_left_out_may_be_largest_at_the_other_end() -> None:
 def test_spectrum_of_a_large_windy_world_is_partial() -> None:
     world = windy_maze(60)
     parts = fp.spectrum(world, 12)
-    laplacian = fp.normalized_laplacian(world)
+    laplacian = fp.diffusion.normalized_laplacian(world)
     # Left singular vectors: N Nᵀ ψ = ν² ψ, and ν no farther than that from those of the dense matrix.
     np.testing.assert_allclose(laplacian @ (laplacian.T @ parts.psi), parts.psi * parts.nu**2, atol=1e-12)
     squares = linalg.eigvalsh((laplacian @ laplacian.T).toarray(), subset_by_index=[0, 12])
@@ -116,7 +116,7 @@ def test_truncated_polar_score_is_within_its_bound(t: int) -> None:
 @pytest.mark.parametrize("k", [4, 8, 10])
 def test_no_copy_of_a_repeated_eigenvalue_is_missed(k: int) -> None:
     world = spider(9, 70)
-    whole = linalg.eigvalsh(fp.normalized_laplacian(world).toarray())
+    whole = linalg.eigvalsh(fp.diffusion.normalized_laplacian(world).toarray())
     assert whole[8] - whole[1] < 1e-12
     parts = fp.spectrum(world, k)
     np.testing.assert_allclose(parts.nu, whole[:k], atol=1e-12)
@@ -140,7 +140,7 @@ def test_fiedler_vectors_after_edges_are_those_of_the_new_world(world: fp.World)
     weights = world.adjacency.toarray()
     for _ in range(5):
         ours = fiedler.vector()
-        dense = fp.normalized_laplacian(fp.World.from_graph(weights)).toarray()
+        dense = fp.diffusion.normalized_laplacian(fp.World.from_graph(weights)).toarray()
         theirs = linalg.eigh(dense @ dense.T, subset_by_index=[1, 1])[1][:, 0]
         np.testing.assert_allclose(ours * np.sign(ours @ theirs), theirs, atol=1e-7)
         low, high = int(ours.argmin()), int(ours.argmax())
@@ -170,7 +170,7 @@ def test_an_edge_added_to_the_laplacian_is_one_of_the_world() -> None:
     weights[3, 90] += 1.0
     weights[90, 3] += 1.0
     expected = fp.World.from_graph(weights)
-    np.testing.assert_allclose(laplacian.toarray(), fp.normalized_laplacian(expected).toarray(), atol=1e-14)
+    np.testing.assert_allclose(laplacian.toarray(), fp.diffusion.normalized_laplacian(expected).toarray(), atol=1e-14)
     np.testing.assert_allclose(degrees, weights.sum(axis=0))
 
 
@@ -242,5 +242,5 @@ def test_without_pyamg_the_factorization_works(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(leading, "is_wide", lambda laplacian: True)
     monkeypatch.setattr(leading, "multigrid_installed", lambda: False)
     world = fp.grid((9, 9, 9))
-    whole = linalg.eigvalsh(fp.normalized_laplacian(world).toarray())
+    whole = linalg.eigvalsh(fp.diffusion.normalized_laplacian(world).toarray())
     np.testing.assert_allclose(fp.spectrum(world, 5).nu, whole[:5], atol=1e-13)

@@ -27,7 +27,7 @@ def without_map(world: fp.World) -> fp.World:
 
 def powers(world: fp.World, t: int) -> NDArray[np.float64]:
     """‖Wᵗe_s − π‖² by dense matrix powers."""
-    walk = np.linalg.matrix_power(fp.lazy_walk(world).toarray(), t)
+    walk = np.linalg.matrix_power(fp.diffusion.lazy_walk(world).toarray(), t)
     return np.asarray(((walk - fp.stationary(world)[:, None]) ** 2).sum(axis=0))
 
 

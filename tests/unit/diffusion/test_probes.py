@@ -37,7 +37,7 @@ def test_refined_goals_are_maxima_of_the_exact_score() -> None:
     exact, _ = local_scores(world, t)
     true = fp.find_goals(world, exact)
     rough = fp.score(world, t, "probes", n_probes=256)
-    refined = fp.refine_goals(world, rough)
+    refined = fp.diffusion.refine_goals(world, rough)
     assert np.isin(refined.states, true.states).all()
     # A maximum with a wide basin is not missed; small ones may be.
     prominent = true.most_prominent(len(true) // 2)
@@ -50,7 +50,7 @@ def test_refined_goals_are_maxima_of_the_exact_score() -> None:
 
 def test_scores_of_another_kind_are_refused() -> None:
     with pytest.raises(InvalidInput, match=r"scores must be what score\(\) returned"):
-        fp.refine_goals(fp.ring(), np.ones(192))  # type: ignore[arg-type]
+        fp.diffusion.refine_goals(fp.ring(), np.ones(192))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="t must be a whole number with solver='probes'"):
         fp.score(fp.ring(), 2.5, "probes")
 
@@ -58,11 +58,11 @@ def test_scores_of_another_kind_are_refused() -> None:
 def test_plateaus_and_symmetrized_worlds_keep_their_goals() -> None:
     world = cylinder(24, 8)
     rough = fp.score(world, 60, "probes")
-    assert fp.refine_goals(world, rough).states.tolist() == [0, 7]
+    assert fp.diffusion.refine_goals(world, rough).states.tolist() == [0, 7]
     assert sorted(fp.discover(world, t=60, solver="probes").goals) == [0, 7]
     windy = fp.four_rooms(0.3)
     rough = fp.score(windy, 20, "probes", form="symmetrized", n_probes=1000)
     exact = fp.find_goals(windy, fp.score(windy, 20, form="symmetrized"))
-    refined = fp.refine_goals(windy, rough)
+    refined = fp.diffusion.refine_goals(windy, rough)
     assert np.isin(refined.states, exact.states).all()
     np.testing.assert_allclose(refined.heights.max(), exact.heights.max(), rtol=1e-7)

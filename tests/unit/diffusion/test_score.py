@@ -9,7 +9,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected, UnknownName
-from tests import brute
+from tests.helpers import brute
 
 
 def test_three_state_path_by_hand() -> None:

@@ -12,7 +12,7 @@ from farpoint.errors import InvalidInput
 def test_whole_spectrum_rebuilds_its_matrix(world: fp.World) -> None:
     parts = fp.spectrum(world)
     np.testing.assert_allclose(parts.psi.T @ parts.psi, np.eye(world.n_states), atol=1e-12)
-    laplacian = fp.normalized_laplacian(world).toarray()
+    laplacian = fp.diffusion.normalized_laplacian(world).toarray()
     # Symmetric: N = Ψ ν Ψᵀ. Polar: R² = N Nᵀ has the same left vectors.
     rebuilt = parts.psi @ np.diag(parts.nu**2) @ parts.psi.T
     np.testing.assert_allclose(rebuilt, laplacian @ laplacian.T, atol=1e-12)
@@ -22,7 +22,7 @@ def test_whole_spectrum_rebuilds_its_matrix(world: fp.World) -> None:
 
 def test_left_and_right_vectors_belong_to_the_walk() -> None:
     world = fp.maze()
-    parts, walk = fp.spectrum(world), fp.lazy_walk(world)
+    parts, walk = fp.spectrum(world), fp.diffusion.lazy_walk(world)
     np.testing.assert_allclose(walk @ parts.phi_tilde, parts.phi_tilde * parts.omega, atol=1e-12)
     np.testing.assert_allclose(walk.T @ parts.phi, parts.phi * parts.omega, atol=1e-12)
     np.testing.assert_allclose(parts.phi.T @ parts.phi_tilde, np.eye(world.n_states), atol=1e-11)
@@ -34,14 +34,14 @@ def test_leading_components_equal_the_dense_ones(world: fp.World) -> None:
     few, whole = fp.spectrum(world, 12), fp.spectrum(world)
     np.testing.assert_allclose(few.omega, whole.omega[:12], atol=1e-10)
     assert few.omega_next == pytest.approx(whole.omega[12], abs=1e-10)
-    residual = fp.normalized_laplacian(world) @ few.psi - few.psi * few.nu
+    residual = fp.diffusion.normalized_laplacian(world) @ few.psi - few.psi * few.nu
     assert np.abs(residual).max() < 1e-9
     np.testing.assert_allclose(few.psi.T @ few.psi, np.eye(12), atol=1e-9)
 
 
 def test_leading_components_agree_with_scipy_on_a_larger_world() -> None:
     world = fp.random_maze(130, 130)
-    nu = eigsh(fp.normalized_laplacian(world), 6, sigma=-1e-3, return_eigenvectors=False)
+    nu = eigsh(fp.diffusion.normalized_laplacian(world), 6, sigma=-1e-3, return_eigenvectors=False)
     np.testing.assert_allclose(fp.spectrum(world, 6).nu, np.sort(nu), atol=1e-9)
 
 
@@ -77,7 +77,7 @@ def test_too_large_for_a_whole_spectrum() -> None:
 
 def test_distances_of_worlds_that_are_not_symmetric() -> None:
     windy = fp.four_rooms(wind=0.5)
-    for call in (fp.diffusion_map, fp.difficulty, fp.score_bound):
+    for call in (fp.diffusion.diffusion_map, fp.difficulty, fp.diffusion.score_bound):
         with pytest.raises(InvalidInput, match="world must be symmetric"):
             call(windy)
     with pytest.raises(InvalidInput, match="norm must be one of plain, weighted"):

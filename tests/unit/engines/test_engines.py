@@ -133,16 +133,16 @@ def test_scores_and_learning_do_not_depend_on_the_engine(
     options = fp.discover(world)
 
     def everything() -> list[np.ndarray[Any, Any]]:
-        learned = fp.learn(world, options, goals=world.goals[:3], runs=2, episodes=20)  # type: ignore[index]
+        learned = fp.learn(world, options, targets=world.goals[:3], n_runs=2, n_episodes=20)  # type: ignore[index]
         return [
             np.asarray(fp.score(maze, 4, "local")),
             np.asarray(fp.score(graph, 13, "local", tolerance=1e-3)),
             np.asarray(fp.score(maze, 30, "probes", n_probes=16)),
             learned.curves,
             learned.visits,
-            fp.cover_time(world, options, runs=4).walks,
+            fp.cover_time(world, options, n_runs=4).walks,
             fp.steps_between_states(world, options, targets=[1, 2, 50]).matrix,
-            fp.visitation(world, options, runs=3),
+            fp.visitation(world, options, n_runs=3),
         ]
 
     there = everything()
@@ -166,9 +166,9 @@ def test_the_command_runs_on_a_cluster(cluster: tuple[str, str], tmp_path: Path)
 
 def test_partitions_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> None:
     world = fp.random_maze(40, 40)
-    fp.write_partitions(world, tmp_path, states_a_partition=200)
-    folder = fp.score_partitions(tmp_path, 4)
-    np.testing.assert_allclose(fp.read_scores(folder), fp.score(world, 4), rtol=1e-12)
+    fp.diffusion.write_partitions(world, tmp_path, states_per_partition=200)
+    folder = fp.diffusion.score_partitions(tmp_path, 4)
+    np.testing.assert_allclose(fp.diffusion.read_scores(folder), fp.score(world, 4), rtol=1e-12)
 
 
 def test_clusters_of_ones_own_are_ended() -> None:

@@ -39,7 +39,7 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
     assert world.observations is not None
     options = fp.GraphOptions(
-        world, world.observations, goals, fp.direction_controller(env.displacements), radius=setting.radius
+        world, world.observations, goals, fp.options.direction_controller(env.displacements), radius=setting.radius
     )
     checkpoints = np.array([600])
 

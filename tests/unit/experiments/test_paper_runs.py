@@ -160,7 +160,7 @@ def test_every_verdict_can_come_out_otherwise(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for arrays in results.arrays.values():
         for name, array in arrays.items():
-            if name in ("curves", "per_goal", "counts", "shared", "difficulty", "printed", "second", "bound"):
+            if name in ("curves", "per_target", "counts", "shared", "difficulty", "printed", "second", "bound"):
                 arrays[name] = np.asarray(rng.uniform(1, 100, size=array.shape))
             if name == "goals":
                 arrays[name] = rng.integers(0, 100, size=array.size + 1)

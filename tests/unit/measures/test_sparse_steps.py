@@ -12,7 +12,7 @@ import farpoint as fp
 from farpoint.errors import InvalidInput
 from farpoint.measures import sparse_steps
 from farpoint.measures.sparse_steps import mean_steps
-from tests.strategies import connected_weights
+from tests.helpers.strategies import connected_weights
 
 
 def directed_graph() -> fp.World:
@@ -39,7 +39,7 @@ def test_equal_to_the_dense_systems(name: str, method: str) -> None:
     world = WORLDS[name]
     options = None if method == "none" else fp.discover(world, method, n_options=12, seed=1)
     targets = np.arange(0, world.n_states, 3)
-    dense = fp.steps_between_states(world, options, targets=targets).per_goal
+    dense = fp.steps_between_states(world, options, targets=targets).per_target
     # Dense systems lose a digit for each digit of their solution: there, equality to 1e-8 has an end.
     known = dense < 1e7
     assert known.mean() > 0.9
@@ -53,7 +53,7 @@ def test_options_with_ends_everywhere() -> None:
     world = fp.random_maze(30, 30, seed=2)
     options = fp.discover(world, "eigen", n_options=6)
     targets = np.arange(0, world.n_states, 60)
-    dense = fp.steps_between_states(world, options, targets=targets).per_goal
+    dense = fp.steps_between_states(world, options, targets=targets).per_target
     np.testing.assert_allclose(mean_steps(world, options, targets, 2), dense, rtol=1e-8)
 
 
@@ -62,7 +62,7 @@ def test_options_with_ends_everywhere() -> None:
 def test_equal_on_random_graphs(weights: np.ndarray, seed: int) -> None:
     world = fp.World.from_graph(weights)
     for options in (None, fp.discover(world, "random", n_options=2, seed=seed)):
-        dense = fp.steps_between_states(world, options).per_goal
+        dense = fp.steps_between_states(world, options).per_target
         np.testing.assert_allclose(mean_steps(world, options, np.arange(world.n_states), 1), dense, rtol=1e-7)
 
 
@@ -72,11 +72,11 @@ def test_a_long_path_and_a_large_circle_by_hand() -> None:
     s = np.arange(n, dtype=np.float64)
     path = fp.steps_between_states(fp.grid((n,)), targets=[0, n - 1])
     assert path.matrix is None
-    np.testing.assert_allclose(path.per_goal, np.mean(s * (2 * (n - 1) - s)), rtol=1e-9)
+    np.testing.assert_allclose(path.per_target, np.mean(s * (2 * (n - 1) - s)), rtol=1e-9)
     around = np.arange(n)
     circle = fp.World.from_log(np.r_[around, around], np.r_[(around + 1) % n, (around - 1) % n])
     steps = fp.steps_between_states(circle, n_targets=3)
-    np.testing.assert_allclose(steps.per_goal, np.mean(s * (n - s)), rtol=1e-9)
+    np.testing.assert_allclose(steps.per_target, np.mean(s * (n - s)), rtol=1e-9)
 
 
 def test_a_windy_shaft_by_hand() -> None:
@@ -88,7 +88,7 @@ def test_a_windy_shaft_by_hand() -> None:
         one_down[row] = (1.0 + 0.5 * (1 - wind) * one_down[row - 1]) / (wind + 0.5 * (1 - wind))
     from_row = np.append(np.cumsum(one_down[::-1])[::-1], 0.0)
     steps = fp.steps_between_states(shaft, targets=[n - 1, 0])
-    np.testing.assert_allclose(steps.per_goal, [from_row.mean(), np.inf], rtol=1e-9)
+    np.testing.assert_allclose(steps.per_target, [from_row.mean(), np.inf], rtol=1e-9)
 
 
 def exact_steps_against_an_option(length: int) -> Fraction:
@@ -134,21 +134,21 @@ def test_equal_to_simulation_on_a_large_maze() -> None:
     # Options carry the agent to their goals: those, and what lies on the way, are reached in affordable time.
     targets = np.r_[options.goals[0], options[0].route(int(options.goals[1]))[[-2, -10]]]
     exact = fp.steps_between_states(world, options, targets=targets)
-    sampled = fp.sample_steps_between_states(world, options, targets=targets, runs=8, seed=1)
-    assert (np.abs(sampled.per_goal - exact.per_goal) < 4 * sampled.standard_error).all()
-    assert (sampled.standard_error < 0.02 * exact.per_goal).all()
+    sampled = fp.measures.sample_steps_between_states(world, options, targets=targets, n_runs=8, seed=1)
+    assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
+    assert (sampled.standard_error < 0.02 * exact.per_target).all()
 
 
 def test_sampled_targets_are_a_seeds_and_workers_do_not_matter() -> None:
     world = fp.random_maze(100, 100, seed=1)
     options = fp.discover(world, "cover", n_options=3)
     one, two = (fp.steps_between_states(world, options, n_targets=70, seed=4, n_jobs=n) for n in (1, 2))
-    np.testing.assert_array_equal(one.per_goal, two.per_goal)
+    np.testing.assert_array_equal(one.per_target, two.per_target)
     assert one.sampled
     assert one.matrix is None
     assert np.unique(one.targets).size == 70
     named = fp.steps_between_states(world, options, targets=one.targets[:5])
-    np.testing.assert_allclose(named.per_goal, one.per_goal[:5], rtol=1e-10)
+    np.testing.assert_allclose(named.per_target, one.per_target[:5], rtol=1e-10)
     assert not named.sampled
     other = fp.steps_between_states(world, options, n_targets=70, seed=5)
     assert not np.array_equal(one.targets, other.targets)
@@ -163,7 +163,7 @@ def test_sampling_on_small_worlds() -> None:
     assert some.sampled
     all_of_them = fp.steps_between_states(world, n_targets=5000)
     assert not all_of_them.sampled
-    np.testing.assert_array_equal(all_of_them.per_goal, whole.per_goal)
+    np.testing.assert_array_equal(all_of_them.per_target, whole.per_target)
     for estimate, value in ((whole.mean_estimate, whole.mean), (whole.median_estimate, whole.median)):
         assert estimate.low == estimate.value == estimate.high == pytest.approx(value)
 
@@ -174,7 +174,7 @@ def test_intervals_cover_what_all_targets_give() -> None:
     means, medians = 0, 0
     for seed in range(100):
         targets = np.random.default_rng(seed).choice(world.n_states, 80, replace=False)
-        drawn = fp.StepsBetweenStates(None, targets, whole.per_goal[targets], world.n_states, True)
+        drawn = fp.measures.StepsBetweenStates(None, targets, whole.per_target[targets], world.n_states, True)
         means += drawn.mean_estimate.low <= whole.mean <= drawn.mean_estimate.high
         medians += drawn.median_estimate.low <= whole.median <= drawn.median_estimate.high
     # 95 of 100, give or take four standard deviations of a count (2.2) and no more than all.
@@ -183,13 +183,15 @@ def test_intervals_cover_what_all_targets_give() -> None:
     one = fp.steps_between_states(world, n_targets=80, seed=0)
     assert one.mean_estimate.low <= whole.mean <= one.mean_estimate.high
     # Without the correction for drawing without replacement the intervals would be wider by 1 / √(1 − 80 / n).
-    as_if_infinite = fp.StepsBetweenStates(None, one.targets, one.per_goal, 10**9, True).mean_estimate
+    as_if_infinite = fp.measures.StepsBetweenStates(None, one.targets, one.per_target, 10**9, True).mean_estimate
     narrower = (one.mean_estimate.high - one.mean_estimate.low) / (as_if_infinite.high - as_if_infinite.low)
     assert narrower == pytest.approx(np.sqrt(1 - 80 / world.n_states), rel=1e-6)
 
 
 def test_summaries_with_targets_out_of_reach() -> None:
-    steps = fp.StepsBetweenStates(None, np.arange(6), np.array([1.0, 2.0, 3.0, 4.0, np.inf, np.inf]), 1000, True)
+    steps = fp.measures.StepsBetweenStates(
+        None, np.arange(6), np.array([1.0, 2.0, 3.0, 4.0, np.inf, np.inf]), 1000, True
+    )
     assert (steps.median, steps.mean, steps.iqr) == (3.5, np.inf, np.inf)
     assert steps.mean_estimate.high == np.inf
     assert steps.median_estimate.value == 3.5

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected
-from tests.strategies import connected_weights
+from tests.helpers.strategies import connected_weights
 
 
 def joint_chain(world: fp.World, options: fp.OptionSet, target: int) -> np.ndarray:
@@ -66,11 +66,11 @@ def test_gamblers_ruin_by_hand() -> None:
     steps = fp.steps_between_states(fp.grid((n,)))
     s = np.arange(n)
     np.testing.assert_allclose(steps.matrix[:, 0], s * (2 * (n - 1) - s))
-    np.testing.assert_allclose(steps.per_goal[0], steps.matrix[:, 0].mean())
+    np.testing.assert_allclose(steps.per_target[0], steps.matrix[:, 0].mean())
 
 
 def test_summary_follows_hazens_rule() -> None:
-    steps = fp.StepsBetweenStates(np.array([[1.0, 2.0, 3.0, 4.0]]), np.arange(4))
+    steps = fp.measures.StepsBetweenStates(np.array([[1.0, 2.0, 3.0, 4.0]]), np.arange(4))
     assert (steps.median, steps.iqr, steps.mean) == (2.5, 2.0, 2.5)
     assert steps.std == pytest.approx(np.std([1, 2, 3, 4], ddof=1))
 
@@ -111,11 +111,11 @@ def test_dead_ends_and_limits() -> None:
     with pytest.raises(InvalidInput, match="must have a choice for an agent to be simulated; got none in 2"):
         fp.visitation(dead_end, start=0)
     with pytest.raises(InvalidInput, match="every state must have a choice"):
-        fp.learn(dead_end, start=0, goals=[2])
+        fp.learn(dead_end, start=0, targets=[2])
     path = fp.grid((60,))
     with pytest.raises(InvalidInput, match="most_steps must be enough to reach every target"):
-        fp.sample_steps_between_states(
-            path, fp.OptionSet(path, np.array([0]), "random"), targets=[59], runs=2, most_steps=5000
+        fp.measures.sample_steps_between_states(
+            path, fp.OptionSet(path, np.array([0]), "random"), targets=[59], runs=2, max_steps=5000
         )
     with pytest.raises(InvalidInput, match="targets must have at least one state"):
         fp.steps_between_states(path, targets=[])
@@ -132,26 +132,26 @@ def test_simulations_do_not_depend_on_workers() -> None:
     world = fp.four_rooms()
     options = fp.discover(world)
     kwargs = {"targets": [1, 50], "runs": 5, "seed": 3}
-    one, two = (fp.sample_steps_between_states(world, options, n_jobs=n, **kwargs) for n in (1, 2))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(one.per_goal, two.per_goal)
+    one, two = (fp.measures.sample_steps_between_states(world, options, n_jobs=n, **kwargs) for n in (1, 2))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one.per_target, two.per_target)
     np.testing.assert_array_equal(
-        fp.cover_time(world, options, runs=9, n_jobs=1).walks, fp.cover_time(world, options, runs=9, n_jobs=2).walks
+        fp.cover_time(world, options, n_runs=9, n_jobs=1).walks, fp.cover_time(world, options, n_runs=9, n_jobs=2).walks
     )
-    other = fp.sample_steps_between_states(world, options, targets=[1, 50], runs=5, seed=4)
-    assert not np.array_equal(one.per_goal, other.per_goal)
+    other = fp.measures.sample_steps_between_states(world, options, targets=[1, 50], n_runs=5, seed=4)
+    assert not np.array_equal(one.per_target, other.per_target)
 
 
 def test_cover_time_of_a_path_by_hand() -> None:
     # From one end, covering a path is reaching the other end: (n − 1)² steps.
-    cover = fp.cover_time(fp.grid((6,)), None, start=0, runs=2000, seed=5)
+    cover = fp.cover_time(fp.grid((6,)), None, start=0, n_runs=2000, seed=5)
     error = cover.walks.std(ddof=1) / np.sqrt(cover.walks.size)
     assert abs(cover.mean - 25) < 4 * error
     assert cover.low < cover.mean < cover.high
     with pytest.raises(InvalidInput, match="most_steps must be enough"):
-        fp.cover_time(fp.grid((6,)), None, most_steps=5)
+        fp.cover_time(fp.grid((6,)), None, max_steps=5)
 
 
 def test_visits_converge_to_the_walks_own_stationary_distribution() -> None:
     world = fp.four_rooms()
-    visits = fp.visitation(world, None, steps=400_000, runs=20, seed=2)
+    visits = fp.visitation(world, None, n_steps=400_000, n_runs=20, seed=2)
     np.testing.assert_allclose(visits / visits.sum(), fp.stationary(world), rtol=0.05)

@@ -13,7 +13,7 @@ from farpoint.errors import InvalidInput, UnknownName
 
 def test_asking_for_twenty_options_just_gives_them() -> None:
     for name in ("ring", "maze", "four_rooms", "random_maze"):
-        options = fp.discover(fp.named_world(name), n_options=16)
+        options = fp.discover(fp.worlds.named_world(name), n_options=16)
         assert len(options) == 16
         assert len(set(options.goals.tolist())) == 16
 

@@ -23,7 +23,7 @@ def test_cover_options_equal_those_of_a_new_dense_decomposition_each_time(world:
     assert options.starts is not None
     weights = world.adjacency.toarray()
     for pair in range(4):
-        dense = fp.normalized_laplacian(fp.World.from_graph(weights)).toarray()
+        dense = fp.diffusion.normalized_laplacian(fp.World.from_graph(weights)).toarray()
         fiedler = with_fixed_signs(linalg.svd(dense)[0][:, -2:-1])[:, 0]
         low, high = int(fiedler.argmin()), int(fiedler.argmax())
         assert (options.starts[2 * pair], options.goals[2 * pair]) == (low, high)
@@ -38,7 +38,7 @@ def test_eigenoptions_of_a_large_world_climb_the_eigenvectors_down_then_up(inclu
     climbs = fp.discover(world, "eigen", n_options=n_options, include_first=include_first).climbs
     assert climbs is not None
     assert climbs.shape == (n_options, world.n_states)
-    psi = with_fixed_signs(linalg.eigh(fp.normalized_laplacian(world).toarray())[1])
+    psi = with_fixed_signs(linalg.eigh(fp.diffusion.normalized_laplacian(world).toarray())[1])
     for option, climb in enumerate(climbs):
         column = psi[:, option // 2 + (0 if include_first else 1)]
         np.testing.assert_allclose(climb, column if option % 2 else -column, atol=1e-9)
@@ -49,7 +49,7 @@ def test_eigenoptions_of_a_windy_world_beyond_the_dense_limit_climb_left_singula
     assert world.n_states > POLAR_LIMIT
     climbs = fp.discover(world, "eigen", n_options=6).climbs
     assert climbs is not None
-    laplacian = fp.normalized_laplacian(world)
+    laplacian = fp.diffusion.normalized_laplacian(world)
     for climb in climbs:
         image = laplacian @ (laplacian.T @ climb)
         np.testing.assert_allclose(image, climb * (climb @ image), atol=1e-10)

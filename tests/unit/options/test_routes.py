@@ -13,7 +13,7 @@ from scipy import sparse
 import farpoint as fp
 from farpoint.errors import InvalidInput
 from farpoint.options.routes import steps_near_routes, steps_to
-from tests import brute
+from tests.helpers import brute
 
 
 @given(seed=st.integers(0, 10_000), directed=st.booleans())

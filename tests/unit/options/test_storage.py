@@ -19,7 +19,7 @@ def saved(tmp_path: Path) -> Path:
 
 
 def test_round_trip(saved: Path) -> None:
-    before, after = fp.discover(fp.four_rooms()), fp.load_options(saved, fp.four_rooms())
+    before, after = fp.discover(fp.four_rooms()), fp.OptionSet.load(saved, fp.four_rooms())
     np.testing.assert_array_equal(after.goals, before.goals)
     assert repr(after) == repr(before)
     assert after.record.keys() == before.record.keys()
@@ -34,9 +34,9 @@ def test_file_holds_no_pickle(saved: Path) -> None:
 
 def test_another_world_is_refused(saved: Path) -> None:
     with pytest.raises(InvalidFile, match=r"this world \(maze, 148 states\); got options of four_rooms \(104 states\)"):
-        fp.load_options(saved, fp.maze())
+        fp.OptionSet.load(saved, fp.maze())
     with pytest.raises(InvalidFile, match="must hold options of this world"):
-        fp.load_options(saved, fp.four_rooms(wind=0.1))
+        fp.OptionSet.load(saved, fp.four_rooms(wind=0.1))
 
 
 @pytest.mark.parametrize("keep", [0, 10, 300, 0.5, 0.95])
@@ -44,7 +44,7 @@ def test_a_cut_file_is_refused(saved: Path, keep: float) -> None:
     content = saved.read_bytes()
     saved.write_bytes(content[: int(keep * len(content)) if isinstance(keep, float) else keep])
     with pytest.raises(InvalidFile, match="damaged or foreign"):
-        fp.load_options(saved, fp.four_rooms())
+        fp.OptionSet.load(saved, fp.four_rooms())
 
 
 def test_flipped_bytes_are_never_loaded_as_something_else(saved: Path) -> None:
@@ -54,7 +54,7 @@ def test_flipped_bytes_are_never_loaded_as_something_else(saved: Path) -> None:
     for place in range(0, len(content), 3):
         saved.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
         try:
-            loaded = fp.load_options(saved, world)
+            loaded = fp.OptionSet.load(saved, world)
         except InvalidFile:
             refused += 1
         else:  # a byte that says nothing, such as a time stamp of the archive
@@ -69,7 +69,7 @@ def test_other_kinds_of_options(tmp_path: Path, method: str) -> None:
     world = fp.maze()
     options = fp.discover(world, method, t=13)
     options.save(tmp_path / "options.npz")
-    loaded = fp.load_options(tmp_path / "options.npz", world)
+    loaded = fp.OptionSet.load(tmp_path / "options.npz", world)
     for name in ("goals", "starts", "climbs"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(options, name))
 
@@ -80,11 +80,11 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
     text.write_text("not an archive")
     np.savez(other, goals=np.arange(3))
     with pytest.raises(InvalidFile, match="damaged or foreign"):
-        fp.load_options(text, world)
+        fp.OptionSet.load(text, world)
     with pytest.raises(InvalidFile, match=r"another kind of \.npz"):
-        fp.load_options(other, world)
+        fp.OptionSet.load(other, world)
     with pytest.raises(InvalidFile, match="got no file of that name"):
-        fp.load_options(missing, world)
+        fp.OptionSet.load(missing, world)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_changed_headers_are_refused(saved: Path, change: dict[str, object], mes
     arrays["header"] = np.array(json.dumps(json.loads(str(arrays["header"])) | change))
     np.savez(saved, **arrays)
     with pytest.raises(InvalidFile, match=message):
-        fp.load_options(saved, fp.four_rooms())
+        fp.OptionSet.load(saved, fp.four_rooms())
 
 
 def test_goals_outside_the_world_are_refused(saved: Path) -> None:
@@ -105,7 +105,7 @@ def test_goals_outside_the_world_are_refused(saved: Path) -> None:
         arrays = dict(file)
     np.savez(saved, **(arrays | {"goals": np.array([1, 104])}))
     with pytest.raises(InvalidFile, match="damaged"):
-        fp.load_options(saved, fp.four_rooms())
+        fp.OptionSet.load(saved, fp.four_rooms())
 
 
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""What eigenfunctions are learned from: a table of distinct observations and the weighted pairs of them.
+"""Training data of eigenfunctions: a table of distinct observations and weighted pairs of them.
 
-A transition and its reverse count alike in everything that is learned, so they are one pair.
+A transition and its reverse contribute equally to every objective, so they are stored as one pair.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, triu
+from scipy.sparse import triu
 
-from farpoint.diffusion import stationary
-from farpoint.diffusion.walk import check_walkable, leaving_weight
+from farpoint.diffusion.spectra.similarity import observations_of, reversible_weights
 from farpoint.errors import InvalidInput
 from farpoint.worlds import Log, World
 
-# What an observation is: the number of a state, a vector, or a picture.
+# The kinds of observations: the number of a state, a vector, or an image.
 NUMBERS, COORDINATES, PIXELS = "numbers", "coordinates", "pixels"
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """Distinct observations, pairs of them, and the share of the transitions that each pair has."""
+    """Distinct observations, pairs of them, and the share of all transitions that each pair has."""
 
     observations: NDArray[Any]
     before: NDArray[np.int64]
@@ -34,14 +33,14 @@ class TrainingData:
 
     @property
     def mass(self) -> NDArray[np.float64]:
-        """The share of each observation among all ends of transitions, before and after together."""
+        """The share of each observation among both ends of all transitions."""
         size = len(self.observations)
         begins = np.bincount(self.before, self.shares, size)
         return np.asarray(0.5 * (begins + np.bincount(self.after, self.shares, size)))
 
     @property
     def digest(self) -> str:
-        """A digest of all of it."""
+        """A digest of all arrays."""
         digest = hashlib.blake2b(digest_size=16)
         for part in (self.observations, self.before, self.after, self.shares):
             digest.update(f"{part.dtype.str}{part.shape}".encode())
@@ -50,7 +49,7 @@ class TrainingData:
 
 
 def kind_of(observations: NDArray[Any]) -> str:
-    """Return what the rows of an array are: numbers of states, vectors, or pictures.
+    """Return the kind of observation that the rows of an array are: state numbers, vectors, or images.
 
     >>> kind_of(np.zeros((5, 2))), kind_of(np.arange(5)), kind_of(np.zeros((5, 8, 8, 3), dtype=np.uint8))
     ('coordinates', 'numbers', 'pixels')
@@ -61,59 +60,33 @@ def kind_of(observations: NDArray[Any]) -> str:
 
 
 def read_observations(what: str, values: Any) -> NDArray[Any]:
-    """Return observations as an array, one a row: whole numbers (states), vectors, or pictures."""
+    """Return observations as an array with one row per observation: state numbers, vectors, or images."""
     if isinstance(values, World):
         return observations_of(values)
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise InvalidInput(
-            f"{what} must be an array with one observation a row; got rows of several shapes."
+            f"{what} must be an array with one row per observation; got rows of different shapes."
         ) from error
     if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
         raise InvalidInput(
-            f"{what} must be numbers; got {array.dtype}. Give each state its coordinates, its picture or its number."
+            f"{what} must be numbers; got {array.dtype}. Give each state its coordinates, its image or its number."
         )
     if array.ndim not in (1, 2, 3, 4) or array.size == 0:
         raise InvalidInput(
-            f"{what} must be states (n,), vectors (n, k) or pictures (n, height, width[, channels]); got shape "
+            f"{what} must be state numbers (n,), vectors (n, k) or images (n, height, width[, channels]); got shape "
             f"{array.shape}."
         )
     if array.ndim == 1 and (not np.issubdtype(array.dtype, np.integer) or array.min() < 0):
-        raise InvalidInput(f"{what} of one dimension must be numbers of states, 0, 1, 2, …; got {array.dtype}.")
+        raise InvalidInput(f"{what} of one dimension must be state numbers 0, 1, 2, …; got {array.dtype}.")
     if not np.isfinite(array).all():
-        raise InvalidInput(f"{what} must be finite; got {int((~np.isfinite(array)).sum())} values that are not.")
+        raise InvalidInput(f"{what} must be finite; got {int((~np.isfinite(array)).sum())} other values.")
     return array
 
 
-def observations_of(world: World) -> NDArray[Any]:
-    """Return what an agent sees in each state: the world's own observations, else positions, else state numbers."""
-    own = getattr(world, "observations", None)
-    if own is not None:
-        own = read_observations("observations of the world", own)
-        if len(own) != world.n_states:
-            raise InvalidInput(f"observations must be one a state ({world.n_states}); got {len(own)}.")
-        return np.asarray(own)
-    return np.arange(world.n_states) if world.positions is None else np.asarray(world.positions)
-
-
-def reversible_weights(world: World) -> csr_array:
-    """Return J, the joint distribution of a step (s, s′) of the stationary walk, averaged with its reverse.
-
-    The walk is the one without laziness. In a symmetric world J is proportional to the adjacency, and its row sums are
-    π₀ everywhere.
-    """
-    check_walkable(world)
-    walker = world.walker
-    if walker.symmetric:
-        return csr_array(walker.adjacency / walker.adjacency.sum())
-    leaving = leaving_weight(walker)
-    flow = diags_array(stationary(world) / np.where(leaving > 0, leaving, 1.0)) @ walker.adjacency
-    return csr_array(0.5 * (flow + flow.T))
-
-
 def read_data(observations: Any, next_observations: Any = None) -> TrainingData:
-    """Return the data of a world, of a log, or of two arrays of observations."""
+    """Return the training data of a world, of a log, or of two arrays of observations."""
     if isinstance(observations, (World, Log)) and next_observations is not None:
         raise InvalidInput(
             f"next_observations must be left out with a {type(observations).__name__}; got "
@@ -121,7 +94,7 @@ def read_data(observations: Any, next_observations: Any = None) -> TrainingData:
         )
     if isinstance(observations, World):
         pairs = triu(reversible_weights(observations), format="coo")
-        # Each pair stands for both directions, except for a loop, of which there is one.
+        # Each pair represents both directions, except for a loop, which has only one.
         twice = np.where(pairs.row == pairs.col, 1.0, 2.0)
         table = observations_of(observations)
         return _distinct(table, pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data * twice)
@@ -129,7 +102,9 @@ def read_data(observations: Any, next_observations: Any = None) -> TrainingData:
         before, after = _numbers(observations.states), _numbers(observations.next_states)
     else:
         if next_observations is None:
-            raise InvalidInput("next_observations must be given with observations; got None.")
+            raise InvalidInput(
+                "next_observations must be given with an array of observations; got None. Pass what followed each row."
+            )
         before = read_observations("observations", observations)
         after = read_observations("next_observations", next_observations)
     if before.shape != after.shape:
@@ -145,8 +120,8 @@ def _numbers(states: Sequence[Hashable]) -> NDArray[Any]:
     """Return the states of a log as observations, if they are numbers or tuples of numbers."""
     if any(isinstance(state, (bytes, str)) for state in states):
         raise InvalidInput(
-            "states of the log must be whole numbers or tuples of numbers to be learned from; got labels. Pass the "
-            "observations themselves, as two arrays."
+            "states of the log must be whole numbers or tuples of numbers; got labels. Pass the observations "
+            "themselves as two arrays."
         )
     return read_observations("states of the log", list(states))
 
@@ -154,11 +129,11 @@ def _numbers(states: Sequence[Hashable]) -> NDArray[Any]:
 def _distinct(
     table: NDArray[Any], before: NDArray[np.int64], after: NDArray[np.int64], shares: NDArray[np.float64]
 ) -> TrainingData:
-    """Return the data with every observation and every pair once."""
+    """Return training data in which every observation and every pair occurs once."""
     rows = np.ascontiguousarray(table).reshape(len(table), -1)
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    # In the order of first appearance, so that a world keeps the order of its states.
+    # In order of first appearance, so that a world keeps the order of its states.
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)

@@ -1,4 +1,4 @@
-"""The networks that eigenfunctions are made of: from coordinates, from pictures, or from the numbers of states."""
+"""Networks for eigenfunctions: of coordinates, of images, or of state numbers."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from farpoint.errors import InvalidInput
 
 # Filters of the two convolutions, each of which halves height and width.
 _FILTERS = (16, 32)
+# Observations per forward pass outside of training, to bound the memory.
+_ROWS_AT_ONCE = 4096
 
 
 class FunctionNetwork(nn.Module):
-    """d functions of an observation; observations go in as they are, scaling is part of the network.
+    """Several functions of an observation; scaling the observations is part of the network.
 
     Parameters
     ----------
     kind : {"numbers", "coordinates", "pixels"}
     shape : tuple of int
-        Of one observation; for state numbers, how many there are.
+        Shape of one observation; for state numbers, how many states there are.
     n_functions : int
     hidden : sequence of int
-        Widths of the layers between.
+        Widths of the hidden layers.
     """
 
     center: Tensor
@@ -35,8 +37,8 @@ class FunctionNetwork(nn.Module):
 
     def __init__(self, kind: str, shape: tuple[int, ...], n_functions: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.kind, self.shape, self.n_functions = kind, shape, n_functions
-        # Coordinates may lie far from 0: they are centerd in doubles, before anything is rounded to floats.
+        self.kind, self.shape, self.n_functions, self.hidden = kind, shape, n_functions, tuple(hidden)
+        # Coordinates may be far from 0: they are centered in double precision, before they are rounded to single.
         form = {"size": shape, "dtype": torch.float64} if kind == COORDINATES else {"size": ()}
         self.register_buffer("center", torch.zeros(**form))
         self.register_buffer("scale", torch.ones(**form))
@@ -55,7 +57,7 @@ class FunctionNetwork(nn.Module):
         self.layers = nn.Sequential(*layers, nn.Linear(width, n_functions))
 
     def fit_scale(self, observations: NDArray[Any]) -> None:
-        """Scale coordinates to -1 … 1 and pictures of bytes to 0 … 1."""
+        """Set the scaling that maps coordinates to -1 … 1 and images of bytes to 0 … 1."""
         if self.kind == COORDINATES:
             low, high = observations.min(axis=0), observations.max(axis=0)
             half = (high.astype(np.float64) - low) / 2
@@ -65,7 +67,7 @@ class FunctionNetwork(nn.Module):
             self.scale.fill_(255.0)
 
     def prepare(self, observations: NDArray[Any]) -> Tensor:
-        """Return observations as the tensor that `forward` takes; fail on those of another shape."""
+        """Return observations as the input of `forward`; fail on observations of another shape."""
         if kind_of(observations) != self.kind or (self.kind != NUMBERS and observations.shape[1:] != self.shape):
             expected = f"(n, {', '.join(map(str, self.shape))})" if self.kind != NUMBERS else "(n,)"
             raise InvalidInput(
@@ -97,7 +99,7 @@ class FunctionNetwork(nn.Module):
 
 
 def _channels_last(shape: tuple[int, ...]) -> bool:
-    """Whether the last of three lengths is that of the channels: the shorter of the first and the last is."""
+    """Return whether channels are the last axis: they are the shorter of the first and the last."""
     return len(shape) == 3 and shape[2] < shape[0]
 
 
@@ -107,12 +109,29 @@ def _channels_first(shape: tuple[int, ...]) -> tuple[int, int, int]:
     return (shape[2], shape[0], shape[1]) if _channels_last(shape) else (shape[0], shape[1], shape[2])
 
 
-def make_network(observations: NDArray[Any], n_functions: int, hidden: Sequence[int], seed: int) -> FunctionNetwork:
-    """Return a new network for these observations; the same for the same seed, and no one else's numbers change."""
-    kind = kind_of(observations)
-    shape = (int(observations.max()) + 1,) if kind == NUMBERS else tuple(observations.shape[1:])
+def new_network(
+    kind: str, shape: tuple[int, ...], n_functions: int, hidden: Sequence[int], seed: int = 0
+) -> FunctionNetwork:
+    """Return a network with initial weights that depend on the seed alone; torch's global generator is not used."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        network = FunctionNetwork(kind, shape, n_functions, hidden)
+        return FunctionNetwork(kind, shape, n_functions, hidden)
+
+
+def network_for(observations: NDArray[Any], n_functions: int, hidden: Sequence[int], seed: int) -> FunctionNetwork:
+    """Return a new network that is scaled for these observations."""
+    kind = kind_of(observations)
+    shape = (int(observations.max()) + 1,) if kind == NUMBERS else tuple(observations.shape[1:])
+    network = new_network(kind, shape, n_functions, hidden, seed)
     network.fit_scale(observations)
     return network
+
+
+def evaluate(network: FunctionNetwork, observations: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the outputs of the network, shape (n, n_functions)."""
+    values = np.empty((len(observations), network.n_functions))
+    with torch.no_grad():
+        for begin in range(0, len(observations), _ROWS_AT_ONCE):
+            rows = slice(begin, begin + _ROWS_AT_ONCE)
+            values[rows] = network(network.prepare(observations[rows])).cpu().numpy()
+    return values

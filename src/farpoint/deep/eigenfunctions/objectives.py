@@ -1,4 +1,4 @@
-"""The losses whose minimum the eigenfunctions are, of a batch of pairs."""
+"""Objectives on a batch of pairs, whose optimum are the eigenfunctions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import torch
 from torch import Tensor
 
 OBJECTIVES = ("allo", "ggdo")
-# Beyond this a dual variable means that training has gone astray: the largest eigenvalue of the Laplacian is 2.
+# The optimal dual variables are at most 4 in size (β = −2 ν, ν ≤ 2): the limit only stops a training that diverges.
 _LARGEST_DUAL = 100.0
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a loss needs of a batch: ⟨u_i, L u_i⟩, and ⟨u_j, sg u_k⟩ from two independent samples.
+    """What an objective needs to know about a batch: ⟨u_i, L u_i⟩, and ⟨u_j, sg u_k⟩ from two independent samples.
 
-    Of a data set that is used whole both products are the same and exact.
+    If the batch is the whole data set, both products are equal and exact.
     """
 
     energies: Tensor
@@ -24,14 +24,14 @@ class Batch:
 
 
 def whole_batch(values: Tensor, before: Tensor, after: Tensor, shares: Tensor, mass: Tensor, stop: bool) -> Batch:
-    """Return the batch of all pairs; ``values`` are those of all observations."""
+    """Return the batch of all pairs from the values at all observations."""
     energies = 0.5 * (shares[:, None] * (values[before] - values[after]) ** 2).sum(0)
     product = (values * mass[:, None]).T @ (values.detach() if stop else values)
     return Batch(energies, (product, product))
 
 
 def sampled_batch(before: tuple[Tensor, Tensor], after: tuple[Tensor, Tensor], stop: bool) -> Batch:
-    """Return the batch of two independent samples of pairs, from the values at their ends."""
+    """Return the batch of two independent samples of pairs from the values at their ends."""
     energies = sum((0.25 * ((u - v) ** 2).mean(0) for u, v in zip(before, after, strict=True)), torch.zeros(()))
     products = []
     for u, v in zip(before, after, strict=True):
@@ -44,8 +44,8 @@ class Allo:
     """The augmented Lagrangian of Gomez, Bowling and Machado (2024).
 
     max over β, min over u of Σ ⟨u_i, L u_i⟩ + Σ_{k≤j} β_jk (⟨u_j, sg u_k⟩ − δ_jk) + b Σ_{k≤j} (⟨u_j, sg u_k⟩ − δ_jk)²,
-    where sg stops the gradient, so that u_j gives way to those before it and not they to it. Its only stable point are
-    the eigenfunctions in order, with β_jj = −2 ν_j.
+    where sg stops the gradient, so that u_j adapts to the functions before it but not they to it. The only stable point
+    are the eigenfunctions in order, with β_jj = −2 ν_j.
     """
 
     stop = True
@@ -56,14 +56,14 @@ class Allo:
         self.duals = torch.zeros(n_functions, n_functions, device=device)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss and the violation of the constraints."""
+        """Return the loss and the constraint violation."""
         first, second = (torch.tril(product - self.identity) for product in batch.products)
         error = 0.5 * (first + second)
         loss = batch.energies.sum() + (self.duals * error).sum() + self.barrier * (first * second).sum()
         return loss, error.detach()
 
     def after_step(self, error: Tensor) -> None:
-        """Move the dual variables up the violation."""
+        """Update the dual variables by gradient ascent."""
         self.duals = (self.duals + self.dual_rate * error).clamp(-_LARGEST_DUAL, _LARGEST_DUAL)
 
 
@@ -71,8 +71,8 @@ class Ggdo:
     """The generalized graph drawing objective of Wang and others (2021).
 
     min over u of Σ_{l=1}^d [Σ_{i≤l} ⟨u_i, L u_i⟩ + b Σ_{j,k≤l} (⟨u_j, u_k⟩ − δ_jk)²]: function i has the
-    coefficient d − i + 1, the pair j, k the coefficient d − max(j, k) + 1. Divided by d, so that the
-    loss has the size of the other.
+    coefficient d − i + 1, the pair j, k the coefficient d − max(j, k) + 1. All are divided by d, so that the loss has
+    the same scale as that of `Allo`.
     """
 
     stop = False
@@ -83,14 +83,14 @@ class Ggdo:
         coefficients = torch.arange(n_functions, 0, -1, device=device) / n_functions
         self.coefficients = coefficients
         self.pairs = torch.minimum(coefficients[:, None], coefficients[None, :])
-        # It has none; kept so that every objective is stored alike.
+        # Not used; present so that all objectives have the same state.
         self.duals = torch.zeros(n_functions, n_functions, device=device)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the loss and the violation of the constraints."""
+        """Return the loss and the constraint violation."""
         first, second = (product - self.identity for product in batch.products)
         loss = (self.coefficients * batch.energies).sum() + self.barrier * (self.pairs * first * second).sum()
         return loss, 0.5 * (first + second).detach()
 
     def after_step(self, error: Tensor) -> None:
-        """Nothing to do."""
+        """Do nothing: this objective has no dual variables."""

@@ -1,41 +1,38 @@
-"""The training loop of eigenfunctions: interruptible, and the same for the same seed on any number of cores."""
+"""The training loop of eigenfunctions; it can be interrupted, and its result does not depend on the number of cores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from farpoint.deep.checkpoints import TrainingFolder, optimizer_tensors, restore_optimizer
 from farpoint.deep.eigenfunctions.data import TrainingData
-from farpoint.deep.eigenfunctions.networks import FunctionNetwork, make_network
+from farpoint.deep.eigenfunctions.networks import FunctionNetwork, network_for
 from farpoint.deep.eigenfunctions.objectives import Allo, Batch, Ggdo, sampled_batch, whole_batch
+from farpoint.deep.tensors import Arrays, module_arrays, optimizer_arrays, restore_module, restore_optimizer
 from farpoint.errors import InvalidInput
+from farpoint.files import PieceFolder
 
-FORM = "farpoint-training"
-# Steps between two records, each of which is also a checkpoint and a call of `progress`.
+# Steps between two entries of the history, which are also the steps between two checkpoints.
 BLOCK = 100
-# The learning rate stays for the first half and then falls in a straight line to this share of itself.
-_FALLS_FROM, _FALLS_TO = 0.5, 0.01
-# Rows that the network sees at once outside of training.
-_ROWS_AT_ONCE = 4096
+_STATE = "state"
+# The learning rate is constant for this share of the steps and then decreases linearly to this share of itself.
+_CONSTANT_UNTIL, _FINAL_RATE = 0.5, 0.01
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what a training ends with, besides its data."""
+    """Everything besides the data that determines the result of a training."""
 
     objective: str
     n_functions: int
     n_spare: int
-    steps: int
+    n_steps: int
     batch_size: int
     learning_rate: float
     dual_rate: float
@@ -45,13 +42,13 @@ class Settings:
 
     @property
     def n_outputs(self) -> int:
-        """Functions that the network learns, the spare ones counted."""
+        """Number of functions that the network learns, including the spare ones."""
         return self.n_functions + self.n_spare
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run the block on one thread of the processor: the order of additions, hence every bit, depends on how many."""
+    """Run the block on one thread: the order of additions, and so the rounding, depends on the number of threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -61,7 +58,7 @@ def one_thread() -> Iterator[None]:
 
 
 def pick_device(device: str) -> torch.device:
-    """Return the device of this name; ``auto`` is a GPU where there is one."""
+    """Return the device of this name; ``auto`` is a GPU if there is one."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -73,7 +70,7 @@ def pick_device(device: str) -> torch.device:
 
 
 class _Sampler:
-    """Values of the network on a batch: of all pairs where they are few, otherwise of two samples of them."""
+    """Makes batches: of all pairs if they fit into one batch, otherwise of two independent samples of them."""
 
     def __init__(self, data: TrainingData, batch_size: int, network: FunctionNetwork) -> None:
         device = network.center.device
@@ -82,7 +79,7 @@ class _Sampler:
         self.before, self.after = torch.from_numpy(data.before), torch.from_numpy(data.after)
         self.batch_size = batch_size
         self.whole = len(data.before) <= batch_size
-        # With fewer observations than a step would look up, each is computed once and looked up.
+        # With few distinct observations it is cheaper to evaluate each of them once than every entry of the sample.
         self.look_up = len(data.observations) <= 4 * batch_size
         if self.whole:
             self.before, self.after = self.before.to(device), self.after.to(device)
@@ -94,7 +91,7 @@ class _Sampler:
     def batch(self, generator: torch.Generator, stop: bool) -> Batch:
         if self.whole:
             return whole_batch(self.network(self.table), self.before, self.after, self.shares, self.mass, stop)
-        # Drawn on the processor, so that the draws are the same on every device.
+        # Drawn on the CPU, so that the samples are the same on every device.
         chance = torch.rand(2 * self.batch_size, generator=generator, dtype=torch.float64)
         pair = torch.searchsorted(self.until, chance * self.until[-1]).clamp_(max=len(self.until) - 1)
         rows = torch.cat([self.before[pair], self.after[pair]]).to(self.table.device)
@@ -109,99 +106,87 @@ def train(
     *,
     device: str = "auto",
     checkpoint: str | PathLike[str] | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[FunctionNetwork, NDArray[np.float64]]:
-    """Return the trained network and, for each block of steps, the mean loss, energy and violation."""
-    folder = TrainingFolder(checkpoint, FORM, {**asdict(settings), "data": data.digest})
+    """Return the trained network and the mean loss, energy and constraint violation per block of steps."""
     chosen = pick_device(device)
+    folder = PieceFolder(checkpoint, "training", {**asdict(settings), "data": data.digest})
     with one_thread():
-        network = make_network(data.observations, settings.n_outputs, settings.hidden, settings.seed).to(chosen)
-        return network, _steps(network, data, settings, folder, progress)
+        network = network_for(data.observations, settings.n_outputs, settings.hidden, settings.seed).to(chosen)
+        training = _Training(network, data, settings)
+        training.restore(folder)
+        if progress is not None:
+            progress(training.done, settings.n_steps)
+        while training.done < settings.n_steps:
+            training.run(min(BLOCK, settings.n_steps - training.done))
+            if checkpoint is not None:
+                folder.save(_STATE, training.arrays())
+            if progress is not None:
+                progress(training.done, settings.n_steps)
+        return network, np.array(training.history)
 
 
-def _steps(
-    network: FunctionNetwork,
-    data: TrainingData,
-    settings: Settings,
-    folder: TrainingFolder,
-    progress: Callable[[int, int], None],
-) -> NDArray[np.float64]:
-    device = network.center.device
-    optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    kind = Allo if settings.objective == "allo" else Ggdo
-    objective = kind(settings.n_outputs, settings.barrier, settings.dual_rate, device)
-    generator = torch.Generator().manual_seed(settings.seed)
-    history: list[NDArray[np.float64]] = []
-    done = 0
-    kept = folder.load()
-    if kept is not None:
-        network.load_state_dict(_part(kept, "network."))
-        restore_optimizer(optimizer, kept)
-        objective.duals = kept["duals"].to(device)
-        generator.set_state(kept["generator"])
-        history = list(kept["history"].numpy())
-        done = int(kept["done"])
-    sampler = _Sampler(data, settings.batch_size, network)
-    progress(done, settings.steps)
-    while done < settings.steps:
-        block = min(BLOCK, settings.steps - done)
-        record = torch.zeros(3, device=device)
-        for step in range(done, done + block):
-            for group in optimizer.param_groups:
-                group["lr"] = settings.learning_rate * _rate(step / settings.steps)
-            batch = sampler.batch(generator, objective.stop)
-            loss, error = objective.loss(batch)
-            optimizer.zero_grad(set_to_none=True)
+class _Training:
+    """A training between two steps."""
+
+    def __init__(self, network: FunctionNetwork, data: TrainingData, settings: Settings) -> None:
+        self.settings = settings
+        self.network = network
+        self.device = network.center.device
+        self.optimizer = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
+        kind = Allo if settings.objective == "allo" else Ggdo
+        self.objective = kind(settings.n_outputs, settings.barrier, settings.dual_rate, self.device)
+        self.generator = torch.Generator().manual_seed(settings.seed)
+        self.sampler = _Sampler(data, settings.batch_size, network)
+        self.history: list[NDArray[np.float64]] = []
+        self.done = 0
+
+    def arrays(self) -> Arrays:
+        """Return the state, for a checkpoint."""
+        return {
+            **module_arrays("network", self.network),
+            **optimizer_arrays(self.optimizer),
+            "duals": self.objective.duals.cpu().numpy(),
+            "generator": self.generator.get_state().numpy(),
+            "history": np.array(self.history),
+            "done": np.array(self.done),
+        }
+
+    def restore(self, folder: PieceFolder) -> None:
+        """Continue from the checkpoint in this folder, if there is one."""
+        arrays = folder.load(_STATE)
+        if arrays is None:
+            return
+        restore_module("network", self.network, arrays)
+        restore_optimizer(self.optimizer, arrays)
+        self.objective.duals = torch.as_tensor(arrays["duals"]).to(self.device)
+        self.generator.set_state(torch.as_tensor(arrays["generator"]))
+        self.history = list(arrays["history"])
+        self.done = int(arrays["done"])
+
+    def run(self, n_steps: int) -> None:
+        """Take gradient steps and append their means to the history."""
+        record = torch.zeros(3, device=self.device)
+        for step in range(self.done, self.done + n_steps):
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.settings.learning_rate * _rate(step / self.settings.n_steps)
+            batch = self.sampler.batch(self.generator, self.objective.stop)
+            loss, error = self.objective.loss(batch)
+            self.optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            objective.after_step(error)
+            self.optimizer.step()
+            self.objective.after_step(error)
             record += torch.stack([loss.detach(), batch.energies.detach().sum(), error.abs().max()])
-        done += block
-        history.append((record.cpu().numpy() / block).astype(np.float64))
-        if not np.isfinite(history[-1]).all():
+        self.done += n_steps
+        self.history.append((record.cpu().numpy() / n_steps).astype(np.float64))
+        if not np.isfinite(self.history[-1]).all():
             raise InvalidInput(
-                f"learning_rate must be small enough for the loss to stay finite; got {settings.learning_rate:g}, and "
-                f"it was lost within {done} steps."
+                f"learning_rate must be small enough for the loss to stay finite; got {self.settings.learning_rate:g}, "
+                f"with an infinite loss within {self.done} steps. Use a smaller one."
             )
-        folder.save(
-            {
-                **{f"network.{name}": tensor for name, tensor in network.state_dict().items()},
-                **optimizer_tensors(optimizer),
-                "duals": objective.duals,
-                "generator": generator.get_state(),
-                "history": torch.from_numpy(np.array(history)),
-                "done": torch.tensor(done),
-            }
-        )
-        progress(done, settings.steps)
-    return np.array(history)
 
 
 def _rate(share_done: float) -> float:
-    """Return the share of the learning rate that holds when this share of the steps is done."""
-    left = min(1.0, (1.0 - share_done) / (1.0 - _FALLS_FROM))
-    return _FALLS_TO + (1.0 - _FALLS_TO) * left
-
-
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
-
-
-def evaluate(network: FunctionNetwork, observations: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the values of the network, shape (n, n_functions)."""
-    values = np.empty((len(observations), network.n_functions))
-    with torch.no_grad():
-        for begin in range(0, len(observations), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            values[rows] = network(network.prepare(observations[rows])).cpu().numpy()
-    return values
-
-
-def restore_network(
-    kind: str, shape: Sequence[int], n_outputs: int, hidden: Sequence[int], tensors: dict[str, Tensor]
-) -> FunctionNetwork:
-    """Return the network whose weights these tensors are."""
-    with torch.random.fork_rng(devices=[]):
-        network = FunctionNetwork(kind, tuple(int(length) for length in shape), n_outputs, hidden)
-    network.load_state_dict(_part(tensors, "network."))
-    return network
+    """Return the factor of the learning rate after this share of the steps."""
+    left = min(1.0, (1.0 - share_done) / (1.0 - _CONSTANT_UNTIL))
+    return _FINAL_RATE + (1.0 - _FINAL_RATE) * left

@@ -19,9 +19,9 @@ def choose_landmarks(world: World, n_landmarks: int, method: str = "farthest", *
     """Return different states to extend a score from, in ascending order.
 
     ``"farthest"`` starts from a random state and adds the state that is most moves from all before it; ``"random"``
-    draws uniformly; ``"leverage"`` draws by the weight of each state in the leading eigenvectors of the walk, estimated from
-    a random pilot sample of at most 500 (symmetric worlds only). Farthest points are the best at small samples: see
-    `extend` for numbers. Leverage costs an extension of its own and is no better than random.
+    draws uniformly; ``"leverage"`` draws by the weight of each state in the leading eigenvectors of the walk, estimated
+    from a random pilot sample of at most 500 (symmetric worlds only). Farthest points are the best at small samples;
+    leverage costs an extension of its own and is no better than random (``docs/extension.md``).
 
     Parameters
     ----------

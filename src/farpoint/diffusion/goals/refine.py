@@ -36,7 +36,7 @@ def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_job
     >>> import farpoint as fp
     >>> world = fp.open_room(40, 40)
     >>> rough = fp.score(world, 60, "probes", n_probes=64)
-    >>> fp.refine_goals(world, rough).states.tolist()
+    >>> fp.diffusion.refine_goals(world, rough).states.tolist()
     [0, 39, 1560, 1599]
     """
     from farpoint.diffusion.goals.kernels import plateaus

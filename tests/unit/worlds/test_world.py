@@ -10,14 +10,14 @@ from scipy import sparse
 import farpoint as fp
 from farpoint.errors import InvalidInput, InvalidMap, NotConnected, UnknownName
 from farpoint.worlds.catalogue import FOUR_ROOMS, MAZE, RING
-from tests import brute
+from tests.helpers import brute
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 
 @pytest.mark.parametrize(("name", "text"), [("four_rooms", FOUR_ROOMS), ("maze", MAZE), ("ring", RING)])
 def test_maps_equal_a_cell_by_cell_reading(name: str, text: str) -> None:
-    world = fp.named_world(name)
+    world = fp.worlds.named_world(name)
     weights, cells = brute.grid_weights(text)
     np.testing.assert_array_equal(world.adjacency.toarray(), weights)
     assert world.positions is not None
@@ -245,7 +245,7 @@ def test_bad_catalogue_arguments(call: str) -> None:
 
 def test_unknown_world_names_the_nearest() -> None:
     with pytest.raises(UnknownName, match=r"one of four_rooms, .*; got 'four_room'. Did you mean four_rooms"):
-        fp.named_world("four_room")
+        fp.worlds.named_world("four_room")
 
 
 def test_text_needs_rows_and_columns() -> None:

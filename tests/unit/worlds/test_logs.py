@@ -25,7 +25,7 @@ def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> 
 
 def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> None:
     env = make("FrozenLake8x8-v1", is_slippery=False)
-    log = fp.World.from_log(fp.explore(env, 400_000, seed=2))
+    log = fp.World.from_log(fp.record_log(env, 400_000, seed=2))
     assert log.restart is not None
     # How often the time limit strikes is measured too.
     world = fp.World.from_env(env, restart=float(log.restart.min()))
@@ -36,7 +36,7 @@ def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> Non
 
 def test_a_long_walk_recovers_a_slippery_environment() -> None:
     env = make("FrozenLake-v1", is_slippery=True)
-    log = fp.World.from_log(fp.explore(env, 200_000, seed=1))
+    log = fp.World.from_log(fp.record_log(env, 200_000, seed=1))
     check_same_graph(log, fp.World.from_env(env), tolerance=0.08)
 
 
@@ -51,7 +51,7 @@ class Moves(gym.Wrapper[Any, Any, Any, Any]):
 @pytest.mark.slow
 def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
     env = Moves(make("MiniGrid-FourRooms-v0", max_steps=100_000))
-    log = fp.World.from_log(fp.explore(env, 200_000, seed=5, layout=3))
+    log = fp.World.from_log(fp.record_log(env, 200_000, seed=5, layout=3))
     assert log.restart is not None
     world = fp.World.from_env(env, seed=3, restart=float(log.restart.min()))
     assert log.n_states == world.n_states
@@ -66,11 +66,11 @@ def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
 
 def test_explore_follows_its_seed() -> None:
     env = make("FrozenLake-v1")
-    one, two, other = (fp.explore(env, 300, seed=seed) for seed in (1, 1, 2))
+    one, two, other = (fp.record_log(env, 300, seed=seed) for seed in (1, 1, 2))
     assert list(one.states) == list(two.states)
     assert list(one.states) != list(other.states)
     told: list[int] = []
-    fp.explore(env, 10, progress=lambda done, total: told.append(done))
+    fp.record_log(env, 10, progress=lambda done, total: told.append(done))
     assert told[-1] == 10
 
 

@@ -188,7 +188,9 @@ def test_logs_and_buffers_are_read() -> None:
 def test_explored_cart_pole_makes_a_world() -> None:
     import gymnasium as gym
 
-    log = fp.explore(gym.make("CartPole-v1"), 1500, seed=0, state=lambda env, observation: tuple(observation.tolist()))
+    log = fp.record_log(
+        gym.make("CartPole-v1"), 1500, seed=0, state=lambda env, observation: tuple(observation.tolist())
+    )
     world = fp.World.from_samples(log, n_states=100)
     assert world.observations is not None
     assert world.observations.shape == (world.n_states, 4)

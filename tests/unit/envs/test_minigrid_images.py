@@ -16,8 +16,8 @@ from farpoint.errors import InvalidInput, MissingExtra
 @pytest.mark.parametrize(("partial", "shape"), [(False, (3, 20, 20)), (True, (3, 28, 28))])
 def test_images_are_channels_first(partial: bool, shape: tuple[int, ...]) -> None:
     pytest.importorskip("minigrid")
-    env = fp.image_observations(gym.make("MiniGrid-Empty-5x5-v0"), tile_size=4, partial=partial)
-    before, after = fp.observe_walk(env, 30, seed=0)
+    env = fp.envs.image_observations(gym.make("MiniGrid-Empty-5x5-v0"), tile_size=4, partial=partial)
+    before, after = fp.envs.record_observations(env, 30, seed=0)
     assert before.shape == after.shape == (30, *shape)
     assert before.dtype == np.uint8
     assert env.observation_space.contains(before[0])
@@ -26,21 +26,21 @@ def test_images_are_channels_first(partial: bool, shape: tuple[int, ...]) -> Non
 
 
 def test_walk_goes_on_between_resets() -> None:
-    before, after = fp.observe_walk(gym.make("CartPole-v1"), 200, seed=3)
+    before, after = fp.envs.record_observations(gym.make("CartPole-v1"), 200, seed=3)
     # CartPole begins each episode within 0.05 of zero: elsewhere the walk goes on from where it was.
     begun = (np.abs(before) <= 0.05).all(axis=1)
     assert begun[0]
     assert ((before[1:] == after[:-1]).all(axis=1) | begun[1:]).all()
-    again = fp.observe_walk(gym.make("CartPole-v1"), 200, seed=3)
+    again = fp.envs.record_observations(gym.make("CartPole-v1"), 200, seed=3)
     assert np.array_equal(before, again[0])
     assert np.array_equal(after, again[1])
 
 
 def test_wrong_environments_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="must be one of MiniGrid"):
-        fp.image_observations(gym.make("CartPole-v1"))
+        fp.envs.image_observations(gym.make("CartPole-v1"))
     with pytest.raises(InvalidInput, match="observations in a Box; got Discrete"):
-        fp.observe_walk(gym.make("FrozenLake-v1"), 5)
+        fp.envs.record_observations(gym.make("FrozenLake-v1"), 5)
     real = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:
@@ -50,4 +50,4 @@ def test_wrong_environments_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match=r"farpoint\[envs\]"):
-        fp.image_observations(gym.make("CartPole-v1"))
+        fp.envs.image_observations(gym.make("CartPole-v1"))

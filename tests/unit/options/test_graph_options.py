@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from typing import Any
 
-import gymnasium as gym
 import networkx as nx
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
+from tests.helpers.counter import Counter, UpTo
 
 ROOMS = """
 #######
@@ -26,7 +26,7 @@ def rooms_options(goals: list[int], radius: float = 0.4) -> tuple[fp.ContinuousM
     env = fp.ContinuousMaze(ROOMS, step=0.3, noise=0.05)
     world = fp.World.from_map(ROOMS)
     assert world.positions is not None
-    control = fp.direction_controller(env.displacements)
+    control = fp.options.direction_controller(env.displacements)
     return env, fp.GraphOptions(world, world.positions[:, ::-1] + 0.5, goals, control, radius=radius)
 
 
@@ -50,7 +50,7 @@ def test_distances_are_those_of_networkx() -> None:
                 lengths = [weighted.edges[pair]["weight"] for pair in itertools.pairwise(route)]
                 assert sum(lengths) == pytest.approx(expected[state])
             elif state != goal:
-                assert not options[number].initiation(places[state])
+                assert not options[number].can_start(places[state])
 
 
 def test_options_reach_their_goals_through_the_door_in_spite_of_noise() -> None:
@@ -65,24 +65,11 @@ def test_options_reach_their_goals_through_the_door_in_spite_of_noise() -> None:
             assert np.linalg.norm(observation - option.goal) <= 0.4
 
 
-def test_success_is_the_share_of_trials_that_arrive() -> None:
-    env = Counter(limit=4)
-    # From 0: three steps are within the limit of four, five are not, and at 0 there is nothing to try.
-    success = fp.option_success(env, [UpTo(3), UpTo(5), UpTo(0)], trials=7)
-    assert success[:2].tolist() == [1.0, 0.0]
-    assert np.isnan(success[2])
-    assert fp.option_success(Counter(), [UpTo(5)], trials=3, max_length=4).tolist() == [0.0]
-    # Random steps first: some trials begin above 0 and arrive in time.
-    assert 0.0 < fp.option_success(Counter(), [UpTo(5)], trials=50, max_length=4, wander=10)[0] < 1.0
-    with pytest.raises(InvalidInput, match="discrete actions"):
-        fp.option_success(fp.ContinuousMaze(actions="box"), [UpTo(1)])
-
-
 def test_option_ends_at_its_goal_and_cannot_start_there() -> None:
     _, options = rooms_options([0])
     assert options[0].act([1.5, 1.6]) is None
-    assert not options[0].initiation([1.5, 1.6])
-    assert options[0].initiation([5.5, 1.5])
+    assert not options[0].can_start([1.5, 1.6])
+    assert options[0].can_start([5.5, 1.5])
     assert len(options[:]) == 1
     with pytest.raises(IndexError):
         options[1]
@@ -106,43 +93,15 @@ def test_wrong_graphs_are_named(change: dict[str, Any], message: str) -> None:
 
 def test_controller_needs_a_row_an_action() -> None:
     with pytest.raises(InvalidInput, match="displacements must have one row an action"):
-        fp.direction_controller([1.0, 2.0])
+        fp.options.direction_controller([1.0, 2.0])
 
 
-class Counter(gym.Env[Any, Any]):
-    """A number that goes down or up by one, from 0 to 9; the reward is the number reached; 9 ends the episode."""
-
-    def __init__(self, limit: int = 100) -> None:
-        self.observation_space = gym.spaces.Box(0.0, 9.0, (1,))
-        self.action_space = gym.spaces.Discrete(2)
-        self.limit = limit
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        super().reset(seed=seed)
-        self.place, self.steps = 0, 0
-        return np.array([0.0], dtype=np.float32), {}
-
-    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        self.place = max(0, self.place + (1 if action else -1))
-        self.steps += 1
-        here = np.array([self.place], dtype=np.float32)
-        return here, float(self.place), self.place == 9, self.steps >= self.limit, {"steps": self.steps}
-
-
-class UpTo:
-    """Up to a number."""
-
-    def __init__(self, goal: int) -> None:
-        self.goal = goal
-
-    def initiation(self, observation: Any) -> bool:
-        return bool(observation[0] < self.goal)
-
-    def ended(self, observation: Any) -> bool:
-        return bool(observation[0] >= self.goal)
-
-    def act(self, observation: Any) -> int | None:
-        return 1 if observation[0] < self.goal else None
+def test_options_can_be_pickled() -> None:
+    corridor = fp.World.from_map(".....")
+    middles = np.asarray(corridor.positions)[:, ::-1] + 0.5
+    control = fp.options.direction_controller(fp.ContinuousMaze(".....").displacements)
+    options = pickle.loads(pickle.dumps(fp.GraphOptions(corridor, middles, [4], control, radius=0.3)))
+    assert options[0].act([0.5, 0.5]) == 0
 
 
 def test_option_as_action_sums_discounted_rewards() -> None:

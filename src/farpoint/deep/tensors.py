@@ -1,0 +1,46 @@
+"""The state of modules and optimizers as named numpy arrays, and back: what checkpoints and files hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def module_arrays(prefix: str, module: torch.nn.Module) -> Arrays:
+    """Return the parameters and buffers of a module, each name preceded by ``prefix`` and a dot.
+
+    >>> sorted(module_arrays("network", torch.nn.Linear(2, 1)))
+    ['network.bias', 'network.weight']
+    """
+    return {f"{prefix}.{name}": tensor.detach().cpu().numpy() for name, tensor in module.state_dict().items()}
+
+
+def restore_module(prefix: str, module: torch.nn.Module, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Give a module the state that `module_arrays` returned."""
+    start = f"{prefix}."
+    state = {name.removeprefix(start): torch.as_tensor(arrays[name]) for name in arrays if name.startswith(start)}
+    module.load_state_dict(state)
+
+
+def optimizer_arrays(optimizer: torch.optim.Optimizer) -> Arrays:
+    """Return the state of an optimizer."""
+    return {
+        f"optimizer.{number}.{name}": torch.as_tensor(value).detach().cpu().numpy()
+        for number, entries in optimizer.state_dict()["state"].items()
+        for name, value in entries.items()
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Give an optimizer the state that `optimizer_arrays` returned."""
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for key, array in arrays.items():
+        if key.startswith("optimizer."):
+            _, number, name = key.split(".")
+            state.setdefault(int(number), {})[name] = torch.as_tensor(array)
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
