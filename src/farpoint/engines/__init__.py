@@ -1,7 +1,7 @@
 """Where parallel work runs: threads of this process, a Dask cluster or a Ray cluster, all through joblib.
 
-Parallel work is a function of two arguments, ``function(shared, task)``: ``shared`` is what every task needs (a graph, a
-table of options) and is sent once to each worker, ``task`` is small. The results do not depend on where they were
+Parallel work is a function of two arguments, ``function(shared, task)``: ``shared`` is what every task needs (a graph,
+a table of options) and is sent once to each worker, ``task`` is small. The results do not depend on where they were
 computed: random numbers come from a stream that belongs to the task.
 """
 
@@ -97,8 +97,8 @@ def _in_order(results: Numbered) -> Iterator[Any]:
 def engine(name: str = "local", address: str | None = None) -> Iterator[None]:
     """Run the parallel work inside the ``with`` block on threads here, on a Dask cluster or on a Ray cluster.
 
-    Scores, learning runs, measures and comparisons run in parallel; numbers do not depend on the engine or on the number
-    of workers, nor on workers that die and are replaced.
+    Scores, learning runs, measures and comparisons run in parallel; numbers do not depend on the engine or on the
+    number of workers, nor on workers that die and are replaced.
 
     Parameters
     ----------
