@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from farpoint.cli.output import results_folder
 
 import farpoint as fp
-from farpoint.cli.output import results_folder
 from farpoint.errors import OutputError
 from farpoint.worlds.catalogue import MAZE
 

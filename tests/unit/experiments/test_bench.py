@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from farpoint.experiments.peers import PEERS
 
 import farpoint as fp
 from farpoint.cli import bench as command
 from farpoint.errors import MissingExtra
 from farpoint.experiments.bench import Cell, Plan, cylinder, goal_counts, goals_that_agree, measure
-from farpoint.experiments.peers import PEERS
 
 TINY = Plan(
     sizes=(12, 20),

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from farpoint.experiments.large_parts import goals_found
+from farpoint.experiments.runner import run as run_experiments
+from farpoint.experiments.store import Store
+from farpoint.report.large_page import large_page
 
 import farpoint as fp
 from farpoint.cli import large as command
 from farpoint.errors import MissingExtra, UnknownName
 from farpoint.experiments import coverage, large
-from farpoint.experiments.large_parts import goals_found
 from farpoint.experiments.paper import QUICK
-from farpoint.experiments.runner import run as run_experiments
-from farpoint.experiments.store import Store
 from farpoint.measures.statistics import Estimate, mean_of_runs
-from farpoint.report.large_page import large_page
 
 
 def test_goals_count_as_found_within_two_moves() -> None:

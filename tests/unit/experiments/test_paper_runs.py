@@ -6,18 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import farpoint
-from farpoint.errors import OutputError, UnknownName
-from farpoint.experiments import parts as parts_module
 from farpoint.experiments.claims import CLAIMS, FAILS, HOLDS, IN_PART, judge
-from farpoint.experiments.paper import EXPERIMENTS, Scale, choose
 from farpoint.experiments.parts import Arrays, Part
 from farpoint.experiments.runner import run
 from farpoint.experiments.store import Store, code_version
 from farpoint.experiments.tables import TABLES
-from farpoint.measures.statistics import interquartile_mean, mean_of_runs
 from farpoint.report.paper_page import paper_page, write_tables
+
+import farpoint
+from farpoint.errors import OutputError, UnknownName
+from farpoint.experiments import parts as parts_module
+from farpoint.experiments.paper import EXPERIMENTS, Scale, choose
+from farpoint.measures.statistics import interquartile_mean, mean_of_runs
 
 TINY = Scale(runs=2, corner_runs=3, episodes=20, windy_episodes=20, draws=2)
 
