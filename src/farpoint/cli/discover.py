@@ -23,7 +23,7 @@ from farpoint.worlds import World
 
 _TALLEST_MAP = 60
 # From this many states on, the finished blocks of a score are kept until the results are written.
-_KEPT_STATES = 1_000_000
+KEPT_STATES = 1_000_000
 # On a narrower terminal the table is a list.
 _NARROW = 70
 
@@ -81,7 +81,7 @@ def _blocks_folder(arguments: DiscoverArguments, world: World) -> Path | None:
     in_blocks = arguments.solver == "local" or (arguments.solver == "auto" and world.symmetric)
     if arguments.out is None or arguments.method != "diffusion" or t_is_chosen or not in_blocks:
         return None
-    if world.n_states < _KEPT_STATES:
+    if world.n_states < KEPT_STATES:
         return None
     exact = "" if arguments.tolerance is None else f"-{arguments.tolerance:g}"
     return arguments.out / f".blocks-t{4 if arguments.t is None else arguments.t:g}{exact}-{world.fingerprint[:8]}"
