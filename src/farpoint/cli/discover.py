@@ -17,7 +17,8 @@ from farpoint.cli.progress import progress_bar
 from farpoint.cli.worlds import read_world
 from farpoint.errors import check_word
 from farpoint.files import results_folder
-from farpoint.options import OptionSet, discover
+from farpoint.options import OptionSet
+from farpoint.options import discover as discover_options
 from farpoint.report import FORMATS
 from farpoint.worlds import World
 
@@ -59,7 +60,7 @@ def _discover(world: World, arguments: DiscoverArguments, blocks: Path | None) -
     with progress_bar() as progress:
         task = progress.add_task("discovering options", total=None)
         began = time.perf_counter()
-        options = discover(
+        options = discover_options(
             world,
             arguments.method,
             t=arguments.t,

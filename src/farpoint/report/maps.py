@@ -25,7 +25,7 @@ GOAL = "#d55e00"
 START = "#009e73"
 _INCHES = 4.2
 _GRAPH_INCHES = (5.4, 4.4)
-# More edges than this are not told apart in a picture; an even share of them is drawn.
+# More edges than this cannot be distinguished in a picture, so an even share of them is drawn.
 _MOST_EDGES = 20_000
 
 

@@ -14,9 +14,10 @@ from farpoint.cli.arguments import SuiteArguments
 from farpoint.cli.suite import run_command
 from farpoint.errors import MissingExtra
 from farpoint.experiments.bench import SUITE
+from farpoint.experiments.bench.cells import Cell, Measured
 from farpoint.experiments.bench.measuring import cylinder, measure, measure_series
 from farpoint.experiments.bench.peers import PEERS
-from farpoint.experiments.bench.plan import COUNTS, Cell, Measured, Plan, agreement_part, measurements, series_part
+from farpoint.experiments.bench.plan import COUNTS, Plan, agreement_part, measurements, series_part
 from farpoint.experiments.bench.rows import growth, sentences, size_rows, time_rows
 from farpoint.experiments.framework import Results
 

@@ -33,7 +33,7 @@ from farpoint.report.tables import Row
 
 
 class Doubling:
-    """A suite that doubles numbers, and remembers which it was asked for."""
+    """A suite that doubles numbers, and remembers which it has doubled."""
 
     def __init__(self) -> None:
         self.computed: list[int] = []

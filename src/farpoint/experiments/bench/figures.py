@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from farpoint.experiments.bench.cells import Measured
 from farpoint.experiments.bench.peers import PEERS
-from farpoint.experiments.bench.plan import Measured, Results, T, measurements, size_parts, time_parts
+from farpoint.experiments.bench.plan import Results, T, measurements, size_parts, time_parts
 from farpoint.report.curves import tidy
 from farpoint.report.sheets import new_figure
 
@@ -56,7 +57,7 @@ def _size_panels(results: Results) -> list[_Panel]:
     memory = "MiB above the world's own"
     return [
         _Panel(f"time, t = {T}", "states", "seconds", measured, peers, lambda one: (one.n_states, one.seconds)),
-        # Less than a mebibyte cannot be told from noise.
+        # Less than a mebibyte is within the noise.
         _Panel(f"memory, t = {T}", "states", memory, measured, peers,
                lambda one: (one.n_states, max(one.extra_bytes, 2**20) / 2**20)),
     ]  # fmt: skip

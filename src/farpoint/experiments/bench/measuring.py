@@ -12,9 +12,9 @@ from multiprocessing import get_context
 import numpy as np
 
 from farpoint.diffusion import find_goals, score
+from farpoint.experiments.bench.cells import Cell, Measured
 from farpoint.experiments.bench.memory import PeakMemory
 from farpoint.experiments.bench.peers import PEERS, strict_maxima
-from farpoint.experiments.bench.plan import Cell, Measured
 from farpoint.experiments.framework import Arrays
 from farpoint.worlds import World, open_room, random_maze
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from farpoint.experiments.bench.cells import Cell, Measured
 from farpoint.experiments.bench.measuring import COUNTED_WORLDS
 from farpoint.experiments.bench.peers import PEERS
 from farpoint.experiments.bench.plan import (
     COUNTS,
-    Cell,
-    Measured,
     Results,
     T,
     agreement_part,

@@ -5,50 +5,22 @@ from __future__ import annotations
 from functools import partial
 
 from farpoint.experiments.framework import Experiment, Part, Suite
-from farpoint.experiments.paper import learning_figures, rows, score_figures
+from farpoint.experiments.paper import learning_figures, plan, rows, score_figures
 from farpoint.experiments.paper.claims import CLAIMS
 from farpoint.experiments.paper.computation import KINDS
-from farpoint.experiments.paper.plan import (
-    CORNER_METHODS,
-    DUMBBELL,
-    EIGEN_NUMBERS,
-    FULL,
-    GRID_TIMES,
-    METHODS,
-    PRINTED_MEAN,
-    PRINTED_MEDIAN,
-    QUICK,
-    STEP_METHODS,
-    TIMES,
-    WIND,
-    WORLDS,
-    Scale,
-    algorithm_part,
-    components_part,
-    corner_part,
-    counts_part,
-    difficulty_part,
-    grid_part,
-    learn_part,
-    moves_part,
-    propositions_part,
-    score_part,
-    stationary_part,
-    steps_part,
-    windy_part,
-)
+from farpoint.experiments.paper.plan import METHODS, STEP_METHODS, TIMES, WIND, WORLDS, Scale
 
 
 def _steps(scale: Scale) -> list[Part]:
-    return [steps_part(world, t, method, scale) for world in WORLDS for t in TIMES for method in STEP_METHODS]
+    return [plan.steps_part(world, t, method, scale) for world in WORLDS for t in TIMES for method in STEP_METHODS]
 
 
 def _learning(scale: Scale, *, t: int = 4, methods: tuple[str, ...] = METHODS) -> list[Part]:
-    return [learn_part(world, method, scale, t=t) for world in WORLDS for method in methods]
+    return [plan.learn_part(world, method, scale, t=t) for world in WORLDS for method in methods]
 
 
 def _corner(scale: Scale, *, wind: float) -> list[Part]:
-    return [corner_part(method, scale, wind) for method in CORNER_METHODS]
+    return [plan.corner_part(method, scale, wind) for method in plan.CORNER_METHODS]
 
 
 EXPERIMENTS: tuple[Experiment[Scale], ...] = (
@@ -57,8 +29,8 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "The score and the stationary distribution",
         "Figure 1",
         parts=lambda scale: [
-            *(stationary_part(world) for world in WORLDS),
-            *(score_part(world, t) for world in WORLDS for t in TIMES),
+            *(plan.stationary_part(world) for world in WORLDS),
+            *(plan.score_part(world, t) for world in WORLDS for t in TIMES),
         ],
         rows=rows.score_rows,
         figures=score_figures.draw_scores,
@@ -86,8 +58,8 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "Steps between states: median and IQR",
         "Table 1",
         parts=_steps,
-        rows=partial(rows.steps_rows, center="median", spread="IQR", printed=PRINTED_MEDIAN),
-        figures=partial(learning_figures.draw_steps, name="median", printed=PRINTED_MEDIAN),
+        rows=partial(rows.steps_rows, center="median", spread="IQR", printed=plan.PRINTED_MEDIAN),
+        figures=partial(learning_figures.draw_steps, name="median", printed=plan.PRINTED_MEDIAN),
         note=(
             "Exact, by linear algebra, where the paper averages simulated walks; quantiles by Hazen’s rule. "
             "Eigenoptions depend on how ties and signs are resolved, and on the Ring, like cover options, on the basis "
@@ -100,10 +72,10 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "4Rooms with wind",
         "Figure 3 and the supplement's stochastic 4Rooms",
         parts=lambda scale: [
-            score_part("four_rooms", 4),
-            score_part("four_rooms", 4, WIND),
-            score_part("four_rooms", 4, WIND, "walk"),
-            *(windy_part(method, scale) for method in METHODS),
+            plan.score_part("four_rooms", 4),
+            plan.score_part("four_rooms", 4, WIND),
+            plan.score_part("four_rooms", 4, WIND, "walk"),
+            *(plan.windy_part(method, scale) for method in METHODS),
         ],
         rows=rows.windy_rows,
         figures=learning_figures.draw_wind,
@@ -118,9 +90,9 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "Difficulty of the worlds",
         "Section 4.4",
         parts=lambda scale: [
-            *(difficulty_part(world) for world in WORLDS),
+            *(plan.difficulty_part(world) for world in WORLDS),
             *_learning(scale, methods=("none",)),
-            *(steps_part(world, 4, "none", scale) for world in WORLDS),
+            *(plan.steps_part(world, 4, "none", scale) for world in WORLDS),
         ],
         rows=rows.difficulty_rows,
         figures=learning_figures.draw_difficulty,
@@ -133,7 +105,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "propositions",
         "The two propositions",
         "Section 3.3",
-        parts=lambda scale: [propositions_part(world) for world in WORLDS],
+        parts=lambda scale: [plan.propositions_part(world) for world in WORLDS],
         rows=rows.propositions_rows,
         note=(
             "Proposition 1 is printed with a uniform average over states. On graphs with unequal degrees that is not "
@@ -144,7 +116,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "dumbbell",
         "Euclidean and diffusion distance",
         "Supplement A",
-        parts=lambda scale: [DUMBBELL],
+        parts=lambda scale: [plan.DUMBBELL],
         figures=score_figures.draw_dumbbell,
     ),
     Experiment(
@@ -153,7 +125,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "Supplement D.1, figure",
         parts=lambda scale: [
             *_learning(scale, methods=("diffusion",)),
-            *(learn_part(world, "eigen", scale, n_options=n) for world in WORLDS for n in EIGEN_NUMBERS),
+            *(plan.learn_part(world, "eigen", scale, n_options=n) for world in WORLDS for n in plan.EIGEN_NUMBERS),
         ],
         rows=rows.eigen_number_rows,
         figures=learning_figures.draw_eigen_number,
@@ -164,8 +136,8 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "Steps between states: mean and standard deviation",
         "Table 2",
         parts=_steps,
-        rows=partial(rows.steps_rows, center="mean", spread="std", printed=PRINTED_MEAN),
-        figures=partial(learning_figures.draw_steps, name="mean", printed=PRINTED_MEAN),
+        rows=partial(rows.steps_rows, center="mean", spread="std", printed=plan.PRINTED_MEAN),
+        figures=partial(learning_figures.draw_steps, name="mean", printed=plan.PRINTED_MEAN),
         note=(
             "The paper's Maze random-walk mean, 1323, is not the expectation, which is 1382. The Maze mean for "
             "diffusion options at t = 4 depends strongly on which cell of a plateau is taken; we take the first in "
@@ -176,7 +148,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "counts",
         "Number of options over t",
         "Supplement D.2",
-        parts=lambda scale: [counts_part(world) for world in WORLDS],
+        parts=lambda scale: [plan.counts_part(world) for world in WORLDS],
         rows=rows.counts_rows,
         figures=score_figures.draw_counts,
     ),
@@ -209,7 +181,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "grid",
         "The score of an open grid",
         "Supplement F",
-        parts=lambda scale: [grid_part(t) for t in GRID_TIMES],
+        parts=lambda scale: [plan.grid_part(t) for t in plan.GRID_TIMES],
         rows=rows.grid_rows,
         figures=score_figures.draw_grid,
     ),
@@ -217,7 +189,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "components",
         "How many eigenvectors are enough",
         "Section 4.1, a remark",
-        parts=lambda scale: [components_part(world, t) for world in WORLDS for t in TIMES],
+        parts=lambda scale: [plan.components_part(world, t) for world in WORLDS for t in TIMES],
         rows=rows.components_rows,
         figures=score_figures.draw_components,
         note="In brackets: how many of the maxima found are true goals.",
@@ -240,11 +212,11 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         "ours",
         parts=lambda scale: [
             *(
-                algorithm_part(world, "diffusion", algorithm, scale)
+                plan.algorithm_part(world, "diffusion", algorithm, scale)
                 for world in WORLDS
                 for algorithm in ("paper", "smdp", "intra-option")
             ),
-            *(moves_part(world, method, scale) for world in WORLDS for method in METHODS),
+            *(plan.moves_part(world, method, scale) for world in WORLDS for method in METHODS),
             *_learning(scale),
         ],
         rows=rows.algorithms_rows,
@@ -267,7 +239,7 @@ SUITE = Suite(
     ),
     experiments=EXPERIMENTS,
     kinds=KINDS,
-    full=FULL,
-    quick=QUICK,
+    full=plan.FULL,
+    quick=plan.QUICK,
     claims=CLAIMS,
 )
