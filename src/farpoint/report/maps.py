@@ -64,7 +64,7 @@ def sheet(world: World, title: str | None, layout: ArrayLike | None = None) -> t
 
 def sheet_size(places: NDArray[np.float64]) -> tuple[float, float]:
     """Return the width and height, in inches, of a figure for states at these places."""
-    if not _whole(places):
+    if not is_map(places):
         return _GRAPH_INCHES
     rows, columns = np.ptp(places, axis=0) + 3
     scale = _INCHES / max(rows, columns)
@@ -97,7 +97,7 @@ def heat_map(
     numbers = np.asarray(values, dtype=np.float64)
     axes.set_xticks([])
     axes.set_yticks([])
-    if _whole(places):
+    if is_map(places):
         return _cells(axes, places.astype(np.int64), numbers, plain)
     return _dots(axes, world, places, numbers, plain)
 
@@ -106,7 +106,7 @@ def mark(axes: Axes, world: World, states: ArrayLike, *, size: float = 7, layout
     """Draw a dot on each of ``states``; on a drawing of dots and edges, a ring around it."""
     places = places_of(world, layout)
     chosen = places[np.asarray(states, dtype=np.int64)]
-    if not _whole(places):
+    if not is_map(places):
         axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=GOAL, s=60, linewidth=1.6, zorder=4)
         return
     # Smaller dots on larger maps, so that neighboring ones stay apart.
@@ -124,7 +124,8 @@ def mark(axes: Axes, world: World, states: ArrayLike, *, size: float = 7, layout
     )
 
 
-def _whole(places: NDArray[np.float64]) -> bool:
+def is_map(places: NDArray[np.float64]) -> bool:
+    """Return whether states at these places are cells of a map: whether all coordinates are whole numbers."""
     return bool((places == np.round(places)).all())
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput
 from farpoint.options import Option
-from farpoint.report.maps import GOAL, START, heat_map, mark, places_of, sheet, sheet_size
+from farpoint.report.maps import GOAL, START, heat_map, is_map, mark, places_of, sheet, sheet_size
 from farpoint.report.sheets import new_figure
 from farpoint.worlds import World
 
@@ -180,19 +180,20 @@ def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64]) -> Non
     ahead = np.array([_best_next_state(option, int(choice)) for choice in taken], dtype=np.int64)
     origins = places[owners[taken]]
     step = 0.42 * (places[ahead] - origins)
+    # Seen on colored cells, or thin beside the dots of a graph.
+    look: dict[str, Any] = {"color": "white", "edgecolor": "black", "linewidth": 0.3, "width": 0.006}
+    if not is_map(places):
+        look = {"color": "#5b6875", "width": 0.0025}
     axes.quiver(
         origins[:, 1],
         origins[:, 0],
         step[:, 1],
         step[:, 0],
-        color="white",
-        edgecolor="black",
-        linewidth=0.3,
         angles="xy",
         scale_units="xy",
         scale=1,
-        width=0.006,
-        zorder=3,
+        zorder=3 if is_map(places) else 2,
+        **look,
     )
 
 
