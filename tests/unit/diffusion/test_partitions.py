@@ -14,7 +14,7 @@ import farpoint as fp
 from farpoint.diffusion.partitions import scores as partition_scores
 from farpoint.diffusion.partitions.edges import Edges, PartitionedWorld
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
-from farpoint.experiments.bench import cylinder
+from farpoint.experiments.bench.measuring import cylinder
 
 
 @pytest.mark.parametrize("size", [50, 997, 10_000])

@@ -8,7 +8,7 @@ import pytest
 import farpoint as fp
 from farpoint.diffusion.scores.local import local_scores
 from farpoint.errors import InvalidInput
-from farpoint.experiments.bench import cylinder
+from farpoint.experiments.bench.measuring import cylinder
 
 
 @pytest.mark.parametrize("wind", [0.0, 0.2])
