@@ -68,7 +68,7 @@ def run(arguments: CompareArguments) -> None:
                 _write(world, measured, folder)
     _print(console, world, measured)
     if arguments.out:
-        console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"))
+        console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"), soft_wrap=True)
 
 
 def _compare_episodes(console: Console, world: World, methods: list[str], arguments: CompareArguments) -> None:

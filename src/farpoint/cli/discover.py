@@ -50,7 +50,7 @@ def run(arguments: DiscoverArguments) -> None:
     _print_facts(console, _facts(options, seconds))
     _print_map(console, options)
     if arguments.out:
-        console.print(Text(f"options.npz and {n_pictures} pictures in {arguments.out}/"))
+        console.print(Text(f"options.npz and {n_pictures} pictures in {arguments.out}/"), soft_wrap=True)
         for name, reason in skipped.items():
             console.print(Text(f"no picture of the {name}: {reason}"))
 

@@ -61,7 +61,7 @@ def run_command(suite: Suite[Any], arguments: SuiteArguments) -> None:
     _print_report(Console(), report)
     page = arguments.out / f"{stem}.html"
     size, seconds = page.stat().st_size / 1e6, time.perf_counter() - began
-    Console().print(Text(f"{page}: {len(experiments)} sections, {size:.1f} MB, {seconds:.0f} s"))
+    Console().print(Text(f"{page}: {len(experiments)} sections, {size:.1f} MB, {seconds:.0f} s"), soft_wrap=True)
 
 
 def _print_report(console: Console, report: SuiteReport) -> None:

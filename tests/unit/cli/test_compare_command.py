@@ -68,7 +68,7 @@ def test_environments_by_name(tmp_path: Path) -> None:
     assert "score.png" in {file.name for file in tmp_path.iterdir()}
     compared = farpoint("compare", "gym:CliffWalking-v1", "--n-runs", "3")
     assert compared.returncode == 0, compared.stderr
-    assert "near optimal" in compared.stdout
+    assert "near-optimal" in compared.stdout
     unknown = farpoint("discover", "gym:Nowhere-v0")
     assert unknown.returncode == 2
     assert "must be registered in Gymnasium; got 'Nowhere-v0'" in unknown.stderr

@@ -42,7 +42,7 @@ def test_table_map_pictures_and_options(tmp_path: Path) -> None:
     assert row.split()[:6] == ["four_rooms", "104", "diffusion", "4", "local", "20"]
     assert run.stdout.count("*") == 20
     assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == FILES
-    options = fp.load_options(tmp_path / "deep" / "out" / "options.npz", fp.four_rooms())
+    options = fp.OptionSet.load(tmp_path / "deep" / "out" / "options.npz", fp.four_rooms())
     assert len(options) == 20
 
 
@@ -199,7 +199,7 @@ def test_blocks_of_a_large_score_are_kept_until_the_results_are_in_place(
     (tmp_path / "score.png").rmdir()
     command.run(arguments)
     assert not blocks.exists()
-    assert fp.load_options(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
+    assert fp.OptionSet.load(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
 
 
 def test_worlds_without_positions_are_drawn_by_their_spectrum(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,16 +44,14 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     setting = coverage.SETTINGS["maze"]
     world = coverage.sampled_world(env, setting, seed=0)
     goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
-    assert world.observations is not None
-    options = fp.GraphOptions(
-        world, world.observations, goals, fp.options.direction_controller(env.displacements), radius=setting.radius
-    )
+    control = fp.options.direction_controller(env.displacements)
+    options = fp.GraphOptions(fp.OptionSet(world, goals), control, radius=setting.radius)
     checkpoints = np.array([600])
 
-    def covered(acting: Sequence[Any]) -> Estimate:
+    def covered(acting: fp.options.Options[Any]) -> Estimate:
         return mean_of_runs([coverage.cells_seen(env, acting, 600, checkpoints, seed=seed)[0] for seed in range(10)])
 
-    helped, alone = covered(options), covered([])
+    helped, alone = covered(options), covered(fp.options.OptionList([]))
     assert helped.low > alone.high
 
 

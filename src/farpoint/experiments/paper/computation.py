@@ -75,7 +75,7 @@ def _learn(
 def _corner_task(world: World) -> dict[str, Any]:
     """Return start and target of the supplement's comparison with random options: bottom left to top right."""
     cells = np.asarray(world.positions).tolist()
-    return {"start": cells.index([11, 1]), "goals": [cells.index([1, 11])]}
+    return {"start": cells.index([11, 1]), "targets": [cells.index([1, 11])]}
 
 
 def _counts(n_jobs: int, world_name: str, times: tuple[int, ...]) -> Arrays:
