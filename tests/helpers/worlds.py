@@ -35,7 +35,7 @@ def _one_way() -> fp.World:
 
 
 def _two_ends() -> fp.World:
-    """A walk from a state that nothing enters to one of two that nothing leaves: only the symmetrized score is defined."""
+    """A walk from a state that nothing enters to one of two that nothing leaves: only symmetrized is it defined."""
     return fp.World.from_graph(nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1), (0, 3), (2, 4), (5, 0)]))
 
 
@@ -63,7 +63,7 @@ def _restarting() -> fp.World:
 
 
 def _log(*, is_slippery: bool, **settings: Any) -> fp.World:
-    return fp.World.from_log(fp.record_log(_frozen_lake(is_slippery=is_slippery), 4_000, seed=3), **settings)
+    return fp.World.from_log(fp.record_log(_frozen_lake(is_slippery=is_slippery), 700, seed=3), **settings)
 
 
 def _log_without_actions() -> fp.World:
