@@ -106,7 +106,7 @@ def test_no_module_has_the_name_of_something_in_it(file: Path) -> None:
 
 # Imports every module that can be imported here, and says what the modules look like afterwards.
 _LOOK = """
-import importlib, json, pkgutil, sys
+import importlib, inspect, json, pkgutil
 import farpoint
 
 modules, missing, broken, callables, shadowed = {"farpoint": farpoint}, [], [], [], []
@@ -120,7 +120,7 @@ for info in pkgutil.walk_packages(farpoint.__path__, "farpoint.", onerror=lambda
         (missing if of_others else broken).append(info.name)
 for name, module in modules.items():
     parent, _, last = name.rpartition(".")
-    if callable(getattr(module, last, None)):
+    if inspect.isroutine(own := getattr(module, last, None)) or inspect.isclass(own):
         callables.append(name)
     if parent and getattr(modules[parent], last) is not module:
         shadowed.append(name)
