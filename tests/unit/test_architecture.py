@@ -62,18 +62,23 @@ every_file = pytest.mark.parametrize("file", FILES, ids=file_id)
 
 
 def imported_layers(file: Path) -> set[str]:
-    """The layers that a module imports from, anywhere in it."""
-    names = set()
+    """The layers that a module imports from, anywhere in it; of the package itself anything but its version is above."""
+    names, of_package = set[str](), set[str]()
     for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports name the whole module"
-            module = node.module or ""
-            names |= {f"farpoint.{alias.name}" for alias in node.names} if module == "farpoint" else {module}
-            names.discard("farpoint.__version__")
+            if node.module == "farpoint":
+                names |= {f"farpoint.{alias.name}" for alias in node.names}
+            else:
+                names.add(node.module or "")
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-    assert "farpoint" not in names, "the whole package reaches up"
-    return {name.split(".")[1] for name in names if name.startswith("farpoint.")}
+            of_package |= {alias.asname or alias.name for alias in node.names if alias.name == "farpoint"}
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in of_package:
+            names.add(f"farpoint.{node.attr}")
+    layers = {name.split(".")[1] for name in names if name.startswith("farpoint.")}
+    return layers - {"__version__", "__file__"}
 
 
 def test_every_module_belongs_to_a_layer() -> None:
