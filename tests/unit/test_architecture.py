@@ -62,7 +62,7 @@ every_file = pytest.mark.parametrize("file", FILES, ids=file_id)
 
 
 def imported_layers(file: Path) -> set[str]:
-    """The layers that a module imports from, anywhere in it; of the package itself anything but its version is above."""
+    """The layers that a module imports from, anywhere; of the package itself all but its version is above."""
     names, of_package = set[str](), set[str]()
     for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.ImportFrom):
