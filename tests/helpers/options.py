@@ -50,9 +50,10 @@ class OptionsCase:
         return fp.OptionsWrapper(self.env(), self.options, state=self.state, **settings)
 
 
-def _label(world: fp.World, env: Any, observation: Any) -> Hashable:
+def _label(world: fp.World, env: Any, observation: int) -> Hashable:
     assert world.labels is not None
-    return world.labels[observation]
+    label: Hashable = world.labels[observation]
+    return label
 
 
 def _on_states(method: str, name: str) -> OptionsCase:
@@ -83,7 +84,8 @@ def _numbers() -> list[Any]:
 
 def learned_options() -> fp.LearnedOptions:
     """Return options for `Counter` whose network goes up below the goal and down above it."""
-    up = GoalNetwork(np.zeros(2), np.ones(2), np.empty((0, 2)), (np.array([[1, -1], [-1, 1]]),), (np.zeros(2),))
+    none, weights = np.zeros(2, np.float32), np.array([[1, -1], [-1, 1]], np.float32)
+    up = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none,))
     goals = np.array([[2.0], [5.0], [8.0]], dtype=np.float32)
     return fp.LearnedOptions(goals, np.array([1.0, 0.9, 0.8]), radius=0.5, network=up)
 

@@ -216,7 +216,8 @@ def test_the_index_of_partitions_is_whole_or_absent(tmp_path: Path, monkeypatch:
 
 
 def test_a_tolerance_of_32_bits_is_a_number() -> None:
-    for tolerance in (np.float32(1e-3), np.float64(1e-3), np.float16(0.001)):
+    numbers: list[Any] = [np.float32(1e-3), np.float64(1e-3), np.float16(1e-3)]
+    for tolerance in numbers:
         scores = fp.score(fp.four_rooms(), 9, tolerance=tolerance)
         assert scores.error_bound is not None
         assert (scores.error_bound <= float(tolerance) * np.asarray(scores)).all()
@@ -295,7 +296,7 @@ def test_intra_option_learning_updates_each_action_and_option_once_per_step(seed
 def test_intra_option_learning_also_learns_the_actions_inside_options() -> None:
     env = Corridor()
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, [world.find_state(4)]), gamma=0.9)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.find_state(4)])), gamma=0.9)
     # Until a first decision is the option, which takes four steps.
     for seed in range(50):
         env.steps.clear()
@@ -351,7 +352,7 @@ def test_steps_between_states_walk_a_weighted_graph_by_weight(n_options: int) ->
     from farpoint.measures.sparse_steps import mean_steps
 
     world = weighted_world()
-    options = fp.OptionSet(world, [0, 5, 9]) if n_options else None
+    options = fp.OptionSet(world, np.array([0, 5, 9])) if n_options else None
     result = fp.steps_between_states(world, options, option_probability=0.3)
     sparse = mean_steps(world, options, np.arange(world.n_states), 0.3, 1)
     for target in range(world.n_states):
@@ -395,16 +396,15 @@ def test_n_options_alone_needs_one_decomposition_in_a_small_world(monkeypatch: p
 
 
 def test_the_lattice_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    from farpoint.diffusion.scores import local
+    from farpoint.diffusion.scores.lattice import lattice_scores
 
     made: list[int] = []
-    original = local.lattice_scores
 
-    def lattice_scores(floor: Any, t: int, tolerance: float | None = None) -> Any:
+    def counted(floor: Any, t: int, tolerance: float | None = None) -> Any:
         made.append(t)
-        return original(floor, t, tolerance)
+        return lattice_scores(floor, t, tolerance)
 
-    monkeypatch.setattr(local, "lattice_scores", lattice_scores)
+    monkeypatch.setattr("farpoint.diffusion.scores.local.lattice_scores", counted)
     for settings in ({}, {"solver": "local"}, {"tolerance": 1e-3}):
         made.clear()
         assert fp.score(fp.open_room(120, 120), 4, **settings).solver == "local"
@@ -414,15 +414,20 @@ def test_the_lattice_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> 
 def test_restarts_are_not_written_out() -> None:
     from farpoint.diffusion import Walk
 
-    n_states, n_starts = 4_000, 2_000
-    line = fp.grid((n_states,))
-    starts = np.zeros(n_states)
-    starts[:n_starts] = 1.0 / n_starts
-    world = fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, 0.01), starts=starts)
+    def restarting(n_states: int) -> fp.World:
+        line, half = fp.grid((n_states,)), n_states // 2
+        starts = np.where(np.arange(n_states) < half, 1.0 / half, 0.0)
+        return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, 0.01), starts=starts)
+
+    n_states = 4_000
+    world = restarting(n_states)
     walk = Walk.of(world)
     assert walk.jumps is not None
     assert walk.jumps.rank == 1
     assert walk.moves.nnz == 2 * (n_states - 1)
+    # Compiling takes memory too: with a small world first.
+    for form in ("walk", "symmetrized"):
+        fp.score(restarting(10), 4, "local", form=form)
     tracemalloc.start()
     scores = fp.score(world, 4, "local", form="walk")
     symmetrized = fp.score(world, 4, "local", form="symmetrized")
