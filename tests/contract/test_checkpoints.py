@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,7 +130,7 @@ def assert_identical(one: Content, two: Content) -> None:
             assert value == two[name], name
 
 
-def interrupt(computation: Computation, folder: Path) -> int:
+def interrupt(computation: Computation, folder: Path, **change: Any) -> int:
     """Run until the first piece is kept, and no further; return the number that progress was called with."""
     reached = []
 
@@ -140,7 +141,7 @@ def interrupt(computation: Computation, folder: Path) -> int:
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        computation.run(checkpoint=folder, progress=progress)
+        computation.run(checkpoint=folder, progress=progress, **change)
     return reached[0]
 
 
@@ -167,6 +168,15 @@ def test_damaged_pieces_are_computed_again(computation: Computation, tmp_path: P
     for piece in pieces:
         piece.write_bytes(piece.read_bytes()[:-7])
     assert_identical(computation.run(checkpoint=tmp_path), computation.run())
+
+
+def test_pieces_of_another_computation_are_not_taken(computation: Computation, tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    interrupt(computation, own)
+    interrupt(computation, other, **computation.changes[0][0])
+    for piece in own.glob("*.npz"):
+        shutil.copy(other / piece.name, piece)
+    assert_identical(computation.run(checkpoint=own), computation.run())
 
 
 def test_the_folder_of_another_computation_is_refused(computation: Computation, tmp_path: Path) -> None:

@@ -170,6 +170,24 @@ def test_a_flipped_byte_is_noticed_or_says_nothing(file_format: Format, written:
     assert refused > places.size // 3
 
 
+def test_changed_content_is_refused_though_the_archive_is_whole(file_format: Format, written: Path) -> None:
+    with np.load(written) as file:
+        original = dict(file)
+    header = json.loads(str(original["header"]))
+    some = next(name for name, array in original.items() if array.size and array.dtype.kind in "fi")
+    for change in (
+        {some: original[some] + 1},
+        {"one more": np.arange(3)},
+        {"header": np.array(json.dumps(header | {"facts": header["facts"] | {"t": 5}}))},
+        {"header": np.array(json.dumps({name: value for name, value in header.items() if name != "digest"}))},
+    ):
+        np.savez(written, **(original | change))
+        with pytest.raises(InvalidFile):
+            file_format.read(written)
+    np.savez(written, **original)
+    file_format.read(written)
+
+
 @pytest.mark.parametrize("change", [(b", }", b",  "), (b"<f8", b"<a8"), (b"(1000, 5)", b"(9999,95)")])
 def test_a_broken_header_of_an_array_is_refused(tmp_path: Path, change: tuple[bytes, bytes]) -> None:
     # numpy parses the header as Python before it has read enough to compare the checksum.
