@@ -216,7 +216,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 def _check_world(env: Any, options: OptionSet, n_actions: int, *, custom_state: bool) -> None:
     world = options.world
     assert world.actions is not None
-    if world.labels is None or world.actions.max(initial=-1) >= n_actions:
+    if (world.labels is None and not custom_state) or world.actions.max(initial=-1) >= n_actions:
         raise InvalidInput(
             f"options must be of a world made from this environment; got {options!r}. Make it with World.from_env."
         )
