@@ -68,3 +68,18 @@ def test_a_map_is_a_text() -> None:
 def test_bad_wind(wind: object) -> None:
     with pytest.raises(InvalidInput, match="wind must be a number from 0 to 1"):
         fp.four_rooms(wind=wind)  # type: ignore[arg-type]
+
+
+def test_a_graph_that_is_a_map_is_recognized() -> None:
+    world = fp.random_maze(20, 30)
+    assert world.positions is not None
+    same = fp.World.from_graph(world.adjacency, positions=world.positions)
+    assert same.floor is not None
+    assert world.floor is not None
+    assert same.floor.sum() == world.floor.sum() == world.n_states
+    weights = world.adjacency.copy()
+    weights.data = np.full(weights.nnz, 2.0)
+    assert fp.World.from_graph(weights, positions=world.positions).floor is None
+    assert fp.World.from_graph(world.adjacency, positions=world.positions[::-1]).floor is None
+    assert fp.four_rooms(wind=0.1).floor is None
+    assert fp.grid((3, 3, 3)).floor is None
