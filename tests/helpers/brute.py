@@ -63,13 +63,15 @@ def prominence(weights: Matrix, values: Matrix, peak: int) -> float:
     return float(values[peak] - values.min())
 
 
-def expected_steps(transitions: Any, choice_ptr: Any, goal: int, sweeps: int = 20_000) -> Matrix:
-    """Least expected steps to ``goal`` by value iteration over every choice."""
+def expected_steps(
+    transitions: Any, choice_ptr: Any, goal: int, costs: float | Matrix = 1.0, sweeps: int = 20_000
+) -> Matrix:
+    """Least expected steps (or costs) to ``goal`` by value iteration over every choice."""
     dense = np.asarray(transitions.toarray())
     n_states = dense.shape[1]
     value = np.zeros(n_states)
     for _ in range(sweeps):
-        after = 1.0 + dense @ value
+        after = costs + dense @ value
         new = np.array([after[choice_ptr[s] : choice_ptr[s + 1]].min() for s in range(n_states)])
         new[goal] = 0.0
         if np.abs(new - value).max() < 1e-13:

@@ -14,3 +14,14 @@ def make(name: str, **kwargs: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return gym.make(name, **kwargs)
+
+
+class StartIn(gym.Wrapper[Any, Any, Any, Any]):
+    """A table environment whose episodes begin where ``reset(options={"state": …})`` says."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed)
+        if options is None:
+            return observation, info
+        self.unwrapped.s = options["state"]  # type: ignore[attr-defined]
+        return options["state"], info

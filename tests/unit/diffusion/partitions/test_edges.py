@@ -14,6 +14,7 @@ import pytest
 import farpoint as fp
 from farpoint.diffusion.partitions.edges import Edges
 from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError
+from tests.helpers.worlds import with_episodes
 
 
 def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[Edges]:
@@ -38,8 +39,10 @@ def test_edges_may_come_piece_by_piece(piece: int, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="world must be symmetric to be written"):
+    with pytest.raises(InvalidInput, match="world must be symmetric and without restarts to be written"):
         fp.diffusion.write_partitions(fp.four_rooms(wind=0.2), tmp_path)
+    with pytest.raises(InvalidInput, match="world must be symmetric and without restarts to be written"):
+        fp.diffusion.write_partitions(with_episodes(fp.four_rooms()), tmp_path)
     with pytest.raises(InvalidFile, match="must be a folder that write_partitions wrote"):
         fp.diffusion.score_partitions(tmp_path / "nowhere")
     with pytest.raises(InvalidInput, match="edges must come in ascending order"):
