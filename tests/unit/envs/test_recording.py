@@ -43,3 +43,14 @@ def test_observations_are_recorded_as_they_come() -> None:
     np.testing.assert_array_equal(again, before)
     with pytest.raises(InvalidInput, match="observations in a Box; got Discrete"):
         fp.envs.record_observations(gym.make("FrozenLake-v1"), 5)
+
+
+def test_walk_goes_on_between_resets() -> None:
+    before, after = fp.envs.record_observations(gym.make("CartPole-v1"), 200, seed=3)
+    # CartPole begins each episode within 0.05 of zero: elsewhere the walk goes on from where it was.
+    begun = (np.abs(before) <= 0.05).all(axis=1)
+    assert begun[0]
+    assert ((before[1:] == after[:-1]).all(axis=1) | begun[1:]).all()
+    again = fp.envs.record_observations(gym.make("CartPole-v1"), 200, seed=3)
+    assert np.array_equal(before, again[0])
+    assert np.array_equal(after, again[1])

@@ -15,25 +15,8 @@ import farpoint as fp
 from farpoint.envs.wrapper import Transition
 from farpoint.errors import InvalidInput
 from tests.helpers.counter import Counter, UpTo
-from tests.helpers.envs import StartIn, make
+from tests.helpers.envs import Corridor, StartIn, make
 from tests.unit.options.test_graph_options import rooms_options
-
-
-class Corridor(gym.Env[Any, Any]):
-    """Ten cells; left and right; a reward of its own for entering each cell."""
-
-    observation_space = gym.spaces.Discrete(10)
-    action_space = gym.spaces.Discrete(2)
-    rewards = np.zeros(10)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.cell = 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.cell = int(np.clip(self.cell + (1 if action else -1), 0, 9))
-        return self.cell, float(self.rewards[self.cell]), self.cell == 9, False, {}
 
 
 @given(rewards=st.lists(st.floats(-10, 10), min_size=10, max_size=10), gamma=st.floats(0, 1), goal=st.integers(1, 8))
@@ -111,7 +94,7 @@ def test_in_vectors_and_under_other_wrappers() -> None:
 
 
 def test_seeds_reproduce_whole_runs() -> None:
-    env = make("MiniGrid-FourRooms-v0")
+    env = make("MiniGrid-MultiRoom-N2-S4-v0")
     options = fp.discover(fp.World.from_env(env, seed=3), n_options=6)
     runs = []
     for _ in range(2):
@@ -143,8 +126,8 @@ def test_what_cannot_be_done_is_refused() -> None:
         wrapped.step(6)
     with pytest.raises(InvalidInput, match="options must be of a world made from this environment"):
         fp.OptionsWrapper(env, fp.discover(fp.ring()))
-    other = fp.OptionsWrapper(make("MiniGrid-FourRooms-v0"), fp.discover(
-        fp.World.from_env(make("MiniGrid-FourRooms-v0"), seed=3), n_options=2))  # fmt: skip
+    rooms = make("MiniGrid-MultiRoom-N2-S4-v0")
+    other = fp.OptionsWrapper(rooms, fp.discover(fp.World.from_env(rooms, seed=3), n_options=2))
     _, info = other.reset(seed=4)
     assert info["action_mask"][7:].sum() == 0, "a layout that the options do not know"
     with pytest.raises(InvalidInput, match="option 0 must be one that can start here"):
