@@ -15,7 +15,7 @@ from scipy.sparse import eye_array
 
 import farpoint as fp
 from farpoint.diffusion import EXTENSIONS, LANDMARKS
-from farpoint.experiments.memory import PeakMemory
+from farpoint.experiments.bench.memory import PeakMemory
 
 SHARES = (0.05, 0.1, 0.25, 0.5)
 TIMES = (4, 13)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import farpoint as fp
 from farpoint.diffusion.partitions.scores import _score_partition, _with_halo
-from farpoint.experiments.memory import PeakMemory
+from farpoint.experiments.bench.memory import PeakMemory
 
 SIDE = 2000
 STATES_A_PARTITION = 500_000

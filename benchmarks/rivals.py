@@ -25,7 +25,7 @@ import farpoint as fp
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
 from farpoint.diffusion.spectra.leading import with_every_copy
 from farpoint.diffusion.spectra.multigrid import MultigridSolver
-from farpoint.experiments.memory import PeakMemory
+from farpoint.experiments.bench.memory import PeakMemory
 
 Result = TypeVar("Result")
 

@@ -28,8 +28,8 @@ LAYERS = [
     "measures",
     "agents",
     "deep",
-    "experiments",
     "report",
+    "experiments",
     "cli",
 ]
 

@@ -177,8 +177,8 @@ def _learn_target(
     kernel, flag = _kernel(algorithm, counting)
     curves = np.empty((seeds.size, task.n_episodes))
     visits = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
-    for curve, stream in zip(curves, seeds, strict=True):
-        kernel(world, options, task, target, flag, stream, curve, visits)
+    for run, stream in enumerate(seeds):
+        curves[run] = kernel(world, options, task, target, flag, stream, visits)
     return curves, visits
 
 

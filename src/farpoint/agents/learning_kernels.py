@@ -68,10 +68,10 @@ def paper_trial(
     target: int,
     decision_cost: int,
     seed: int,
-    curve: NDArray[np.float64],
     visits: NDArray[np.int64],
-) -> None:
-    """Learn towards one target as the paper does; fill ``curve`` (steps after each episode), add to ``visits``."""
+) -> NDArray[np.float64]:
+    """Learn towards one target as the paper does; return the steps after each episode, and add to ``visits``."""
+    curve = np.empty(task.n_episodes)
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
@@ -109,3 +109,4 @@ def paper_trial(
             if at_random and state == target:
                 break
         curve[episode] = steps_of_greedy_policy(world, q, task, target, stream)
+    return curve

@@ -154,10 +154,10 @@ def option_value_trial(
     target: int,
     intra: bool,
     seed: int,
-    curve: NDArray[np.float64],
     visits: NDArray[np.int64],
-) -> None:
-    """Learn towards one target, which ends the episode; fill ``curve`` (steps per episode), add to ``visits``."""
+) -> Values:
+    """Learn towards one target, which ends the episode; return the steps after each episode, and add to ``visits``."""
+    curve = np.empty(task.n_episodes)
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
@@ -192,6 +192,7 @@ def option_value_trial(
             if state == target:
                 break
         curve[episode] = _greedy_length(world, options, q, q_options, task, target, stream)
+    return curve
 
 
 @numba.njit(cache=True, nogil=True)

@@ -58,7 +58,7 @@ def train_tabular(
     Parameters
     ----------
     env : OptionsWrapper
-        Around an environment with states that can be told apart: what its options read must be hashable.
+        Whose options read something hashable: the key of a state.
     n_steps : int
         Primitive steps, those inside options included.
     algorithm : {"smdp", "intra-option"}

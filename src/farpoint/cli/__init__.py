@@ -13,7 +13,7 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command; an error of ours is one line on standard error and exit code 2."""
+    """Run the command; an error of Farpoint is one line on standard error and exit code 2."""
     try:
         sys.exit(_run())
     except KeyboardInterrupt:
@@ -22,8 +22,8 @@ def main() -> None:
 
 
 def _run() -> int:
-    # A scheduler's "please end" unwinds like Ctrl-C, so that nothing half-written is left.
-    signal.signal(signal.SIGTERM, _end)
+    # A scheduler's request to end unwinds like Ctrl-C, so that no unfinished files are left.
+    signal.signal(signal.SIGTERM, _exit_on_signal)
     import typer
     from typer.main import get_command
 
@@ -38,13 +38,13 @@ def _run() -> int:
     except typer.Abort as abort:
         raise KeyboardInterrupt from abort
     except BrokenPipeError:
-        # The reader of our output has gone; what is still in the buffer must not be flushed at exit.
+        # Nothing reads the output any more; what is left in the buffer must not be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         return _fail(f"output must be one that can be written; got {error.strerror}.")
     except Exception as error:
-        # What the option parser raises: an unknown option, a number that is none.
+        # Raised by the option parser: an unknown option, or a word where a number should be.
         if not hasattr(error, "format_message"):
             raise
         message = str(error.format_message())
@@ -62,5 +62,5 @@ def _fail(message: str) -> int:
     return 2
 
 
-def _end(signum: int, frame: FrameType | None) -> None:
+def _exit_on_signal(signum: int, frame: FrameType | None) -> None:
     sys.exit(128 + signum)

@@ -13,32 +13,34 @@ from rich.table import Table
 from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
-from farpoint.cli.output import results_folder
+from farpoint.cli.arguments import CompareArguments
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_word
-from farpoint.experiments.paper import METHOD_TITLES
+from farpoint.files import results_folder, write_rows
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
 from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.options import METHODS, discover
+from farpoint.report.names import METHOD_TITLES
 from farpoint.worlds import World
 
-# Beyond this the exact table of all targets takes minutes: measure on sampled targets instead.
+# With more states than this the exact table of all targets takes minutes, so targets are sampled.
 _ALL_TARGETS = 600
 _SAMPLED_TARGETS = 60
-_GOALS = 10
-# Beyond this, unless a number is asked for, so many options of each method are compared.
+# Targets of the learning task in a world that has none of its own.
+_LEARNING_TARGETS = 10
+# With more states than this, unless a number is given, this many options of each method are compared.
 _MANY_STATES = 6_000
 _OPTIONS_OF_MANY = 20
 _EPISODIC_OPTIONS = 10
 _EPISODIC_STEPS = 300_000
 _LONGEST_COVER = 1_000_000
-# Below this width the table is a list.
+# On a narrower terminal the table is a list.
 _NARROW = 110
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What was measured of one method."""
+class Measured:
+    """What was measured with one method; no cover time if it is longer than is simulated."""
 
     n_options: int
     steps: StepsBetweenStates
@@ -46,125 +48,112 @@ class Compared:
     learning: LearningResult
 
 
-@dataclass(frozen=True)
-class CompareOptions:
-    """What the command line asked for."""
-
-    world: str
-    methods: str
-    t: float | None
-    n_options: int | None
-    wind: float
-    runs: int
-    episodes: int
-    max_steps: int
-    seed: int
-    largest_component: bool
-    out: Path | None
-
-
-def run(asked: CompareOptions) -> None:
-    """Carry out the command."""
+def run(arguments: CompareArguments) -> None:
+    """Measure every method, print the table, and write the figure and the table."""
     console = Console()
-    methods = [check_word("method", word.strip(), METHODS) for word in asked.methods.split(",")]
-    domain = read_world(asked.world, asked.wind, asked.largest_component, asked.seed)
-    if domain.restart is not None:
-        _compare_episodes(console, domain, methods, asked)
+    methods = [check_word("method", word.strip(), METHODS) for word in arguments.methods.split(",")]
+    world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
+    if world.restart is not None:
+        _compare_episodes(console, world, methods, arguments)
         return
-    with results_folder(asked.out) if asked.out else nullcontext() as folder:
-        compared = {}
+    with results_folder(arguments.out) if arguments.out else nullcontext() as folder:
+        measured = {}
         with console.status("comparing …") as status:
-            start, goals = _task(domain, asked.seed)
+            start, targets = _task(world, arguments.seed)
             for method in methods:
                 status.update(f"measuring {METHOD_TITLES[method]} …")
-                compared[method] = _measure(domain, method, asked, start, goals)
+                measured[method] = _measure(world, method, arguments, start, targets)
             if folder is not None:
                 status.update("drawing …")
-                _draw(domain, compared, folder)
-    _print(console, domain, compared)
-    if asked.out:
-        console.print(Text(f"comparison.png and comparison.csv in {asked.out}/"))
+                _write(world, measured, folder)
+    _print(console, world, measured)
+    if arguments.out:
+        console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"), soft_wrap=True)
 
 
-def _compare_episodes(console: Console, domain: World, methods: list[str], asked: CompareOptions) -> None:
-    """Print how soon the goal of an environment is reached, and how soon its way is known, with each method."""
-    count = asked.n_options or min(_EPISODIC_OPTIONS, len(discover(domain, t=1)))
-    table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
-    for name in ("method", "options", "goal first reached [95 %]", "near optimal [95 %]"):
-        table.add_column(name, justify="left" if name == "method" else "right")
+def _compare_episodes(console: Console, world: World, methods: list[str], arguments: CompareArguments) -> None:
+    """Print the steps until a target is first reached and until the policy is near-optimal, for each method."""
+    count = arguments.n_options or min(_EPISODIC_OPTIONS, len(discover(world, t=1)))
+    names = ("method", "options", "target first reached [95 %]", "near-optimal [95 %]")
+    table = _table(world, names)
     with console.status("comparing …") as status:
         for method in methods:
             status.update(f"learning with {METHOD_TITLES[method]} …")
-            options = discover(
-                domain, method, t=asked.t, n_options=None if method == "none" else count, seed=asked.seed
+            n_options = None if method == "none" else count
+            options = discover(world, method, t=arguments.t, n_options=n_options, seed=arguments.seed)
+            result = learn_episodes(
+                world, options, n_runs=arguments.n_runs, seed=arguments.seed, n_steps=_EPISODIC_STEPS
             )
-            result = learn_episodes(domain, options, runs=asked.runs, seed=asked.seed, steps=_EPISODIC_STEPS)
             cells = []
-            for steps in (result.first_goal, result.near_optimal):
+            for steps in (result.first_target, result.near_optimal):
                 estimate = interquartile_mean(np.minimum(steps, _EPISODIC_STEPS))
                 cells.append(f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]")
             table.add_row(METHOD_TITLES[method], str(len(options)), *(Text(cell) for cell in cells))
     console.print(table)
-    console.print(Text(f"environment steps, interquartile mean of runs; {_EPISODIC_STEPS:,} is the most", style="dim"))
-
-
-def _task(domain: World, seed: int) -> tuple[int, NDArray[np.int64]]:
-    """Return where learning starts and which goals it learns: the world's own, or state 0 and a few random states."""
-    if domain.n_states < 2:
-        raise InvalidInput("world must have at least 2 states to be compared on; got 1.")
-    free = (
-        np.arange(domain.n_states) if domain.goals is None else np.setdiff1d(np.arange(domain.n_states), domain.goals)
+    console.print(
+        Text(f"environment steps, interquartile mean of runs; at most {_EPISODIC_STEPS:,} steps per run", style="dim")
     )
+
+
+def _task(world: World, seed: int) -> tuple[int, NDArray[np.int64]]:
+    """Return start and targets of the learning task: the world's own, or state 0 and a few random states."""
+    if world.n_states < 2:
+        raise InvalidInput("world must have at least 2 states to compare methods on; got 1.")
+    states = np.arange(world.n_states)
+    free = states if world.targets is None else np.setdiff1d(states, world.targets)
     if free.size == 0:
-        raise InvalidInput("world must have a state that is not a goal, to start from; got goals only.")
-    start = domain.start if domain.start is not None else int(free[0])
-    if domain.goals is not None:
-        return start, domain.goals
-    others = np.delete(np.arange(domain.n_states), start)
+        raise InvalidInput("world must have a state that is not a target, to start from; got targets only.")
+    start = world.start if world.start is not None else int(free[0])
+    if world.targets is not None:
+        return start, world.targets
+    others = np.delete(states, start)
     rng = np.random.default_rng(seed)
-    return start, np.sort(rng.choice(others, size=min(_GOALS, others.size), replace=False))
+    return start, np.sort(rng.choice(others, size=min(_LEARNING_TARGETS, others.size), replace=False))
 
 
-def _measure(domain: World, method: str, asked: CompareOptions, start: int, goals: NDArray[np.int64]) -> Compared:
-    count = asked.n_options
-    if count is None and domain.n_states > _MANY_STATES and method != "none":
-        # As many as there are local maxima would be thousands, of which each costs a solve of the whole world.
+def _measure(
+    world: World, method: str, arguments: CompareArguments, start: int, targets: NDArray[np.int64]
+) -> Measured:
+    count = arguments.n_options
+    if count is None and world.n_states > _MANY_STATES and method != "none":
+        # There would be thousands of local maxima, and each option costs a solve of the whole world.
         count = _OPTIONS_OF_MANY
-    options = discover(domain, method, t=asked.t, n_options=count, seed=asked.seed)
+    options = discover(world, method, t=arguments.t, n_options=count, seed=arguments.seed)
     try:
-        cover = cover_time(domain, options, start=start, seed=asked.seed, most_steps=_LONGEST_COVER, runs=50)
-    except InvalidInput:  # some state is nearly out of reach: that is what the table shows
+        cover = cover_time(world, options, start=start, seed=arguments.seed, max_steps=_LONGEST_COVER, n_runs=50)
+    except InvalidInput:
+        # Some state is nearly out of reach; the table says so.
         cover = None
     # The same seed draws the same targets for every method.
-    n_targets = None if domain.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
-    return Compared(
+    n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
+    return Measured(
         len(options),
-        steps_between_states(domain, options, n_targets=n_targets, seed=asked.seed),
+        steps_between_states(world, options, n_targets=n_targets, seed=arguments.seed),
         cover,
         learn(
-            domain,
+            world,
             options,
             start=start,
-            goals=goals,
-            runs=asked.runs,
-            episodes=asked.episodes,
-            max_steps=asked.max_steps,
-            seed=asked.seed,
+            targets=targets,
+            n_runs=arguments.n_runs,
+            n_episodes=arguments.n_episodes,
+            max_steps=arguments.max_steps,
+            seed=arguments.seed,
         ),
     )
 
 
-def _rows(compared: dict[str, Compared]) -> list[dict[str, str]]:
+def _rows(measured: dict[str, Measured]) -> list[dict[str, str]]:
     rows = []
-    for method, found in compared.items():
-        cover = found.cover
+    for method, one in measured.items():
+        cover = f"{one.cover.mean:,.0f} [{one.cover.low:,.0f}, {one.cover.high:,.0f}]" if one.cover else None
         rows.append(
             {
                 "method": METHOD_TITLES[method],
-                "options": str(found.n_options),
-                **_steps(found.steps),
-                "cover time [95 %]": _interval(cover) if cover else f"> {_LONGEST_COVER:,}",
-                "learning, IQM [95 %]": str(interquartile_mean(found.learning.run_means)),
+                "options": str(one.n_options),
+                **_steps(one.steps),
+                "cover time [95 %]": cover or f"> {_LONGEST_COVER:,}",
+                "learning, IQM [95 %]": str(interquartile_mean(one.learning.run_means)),
             }
         )
     return rows
@@ -191,47 +180,42 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.1e}"
 
 
-def _interval(cover: CoverTime) -> str:
-    return f"{cover.mean:,.0f} [{cover.low:,.0f}, {cover.high:,.0f}]"
-
-
-def _print(console: Console, domain: World, compared: dict[str, Compared]) -> None:
-    rows = _rows(compared)
-    table = Table(title=f"{domain.name}, {domain.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
-    for name in rows[0]:
+def _table(world: World, names: tuple[str, ...]) -> Table:
+    table = Table(title=f"{world.name}, {world.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
+    for name in names:
         table.add_column(name, justify="left" if name == "method" else "right")
-    # Plain text: an interval in brackets is no markup.
-    for row in rows:
-        table.add_row(*(Text(value) for value in row.values()))
+    return table
+
+
+def _print(console: Console, world: World, measured: dict[str, Measured]) -> None:
+    rows = _rows(measured)
     if console.width < _NARROW:
         for row in rows:
             console.print(Text("\n".join(f"{name}: {value}" for name, value in row.items()) + "\n"))
     else:
+        table = _table(world, tuple(rows[0]))
+        for row in rows:
+            # As plain text: rich would read an interval in brackets as markup.
+            table.add_row(*(Text(value) for value in row.values()))
         console.print(table)
-    steps = next(iter(compared.values())).steps
+    steps = next(iter(measured.values())).steps
     over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
     console.print(
-        f"steps: exact expected steps from a state to another, over {over} · cover time: steps to visit every state · "
-        "learning: steps to the goal over all episodes, interquartile mean of runs",
+        f"steps: exact expected steps from one state to another, over {over} · cover time: steps to visit every state "
+        "· learning: steps to the target over all episodes, interquartile mean of runs",
         highlight=False,
         style="dim",
     )
 
 
-def _draw(domain: World, compared: dict[str, Compared], folder: Path) -> None:
-    import csv
-
+def _write(world: World, measured: dict[str, Measured], folder: Path) -> None:
     from farpoint.report import save_figure
     from farpoint.report.comparison import draw_comparison
 
     figure = draw_comparison(
-        domain.name,
-        {method: found.steps.per_goal for method, found in compared.items()},
-        {method: (found.learning.curve, found.learning.spread) for method, found in compared.items()},
+        world.name,
+        {method: one.steps.per_target for method, one in measured.items()},
+        {method: (one.learning.curve, one.learning.spread) for method, one in measured.items()},
     )
     save_figure(figure, folder / "comparison.png")
-    rows = _rows(compared)
-    with (folder / "comparison.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(folder / "comparison.csv", _rows(measured))

@@ -1,4 +1,4 @@
-"""From the word on the command line to a world."""
+"""Worlds from a word on the command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
 
-# Worlds that come in any size.
+# Worlds of any size.
 SIZED: dict[str, Callable[..., World]] = {"open_room": open_room, "random_maze": random_maze}
 
 
@@ -50,16 +50,16 @@ def make_env(name: str) -> Any:
     if name.startswith(("MiniGrid", "BabyAI")):
         check_minigrid()
     with warnings.catch_warnings():
-        # Gymnasium advises newer versions of an environment; the name was chosen.
+        # Gymnasium recommends newer versions of an environment; this one was chosen.
         warnings.simplefilter("ignore")
         try:
             return gymnasium.make(name)
         except gymnasium.error.Error as error:
-            raise UnknownName(f"environment must be one that Gymnasium knows; got {name!r} ({error}).") from error
+            raise UnknownName(f"environment must be registered in Gymnasium; got {name!r} ({error}).") from error
 
 
 def check_minigrid() -> None:
-    """Fail with the way to install MiniGrid where it is not; importing it makes its environments known."""
+    """Import MiniGrid, which registers its environments; fail with how to install it if it is missing."""
     try:
         import minigrid  # noqa: F401
     except ImportError as error:

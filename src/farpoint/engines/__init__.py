@@ -1,8 +1,8 @@
 """Where parallel work runs: threads of this process, a Dask cluster or a Ray cluster, all through joblib.
 
-Work that can be spread is written as a function of two arguments, ``function(shared, task)``: ``shared`` is what every
-task needs (a graph, a table of options) and travels once to each worker, ``task`` is small. The results do not depend
-on where they were computed: whatever is random is drawn from a stream that belongs to the task.
+Parallel work is a function of two arguments, ``function(shared, task)``: ``shared`` is what every task needs (a graph,
+a table of options) and is sent once to each worker, ``task`` is small. The results do not depend on where they were
+computed: random numbers come from a stream that belongs to the task.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ class Engine(Protocol):
     """A place where tasks run."""
 
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
-        """Yield the number of each task and ``function(shared, task)``, in whatever order they are done."""
+        """Yield the number of each task and ``function(shared, task)``, in the order in which they finish."""
 
     def close(self) -> None:
-        """Let go of what was opened; clusters that were there before stay."""
+        """Release resources that this engine created; leave existing clusters running."""
 
 
 def numbered(shared: tuple[Function, Any], task: tuple[int, Any]) -> tuple[int, Any]:
-    """Return the number of a task with its result, so that results may come in any order."""
+    """Return the number of a task with its result, so that results may arrive in any order."""
     function, rest = shared
     number, inner = task
     return number, function(rest, inner)
 
 
 class Local:
-    """Threads of this process: the compiled loops let go of the interpreter's lock."""
+    """Threads of this process: the compiled loops release the interpreter's lock."""
 
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
-        """Yield the results as they are done."""
+        """Yield the results as they finish."""
         if n_jobs == 1 or len(tasks) < 2:
             return ((number, function(shared, task)) for number, task in enumerate(tasks))
         from joblib import Parallel, delayed
@@ -53,7 +53,7 @@ class Local:
         return results
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: no resources were created."""
 
 
 _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
@@ -62,7 +62,7 @@ _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
 def each(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
-    ``n_jobs`` is the number of threads, -1 one for each core; on a cluster the cluster decides.
+    ``n_jobs`` is the number of threads, -1 for one per core; on a cluster the cluster decides.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def each(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int =
 
 
 def each_as_done(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Numbered:
-    """Yield the number and the result of every task as soon as it is done, so that it can be kept at once.
+    """Yield the number and the result of every task as soon as it finishes, so that it can be saved at once.
 
     Examples
     --------
@@ -97,15 +97,15 @@ def _in_order(results: Numbered) -> Iterator[Any]:
 def engine(name: str = "local", address: str | None = None) -> Iterator[None]:
     """Run the parallel work inside the ``with`` block on threads here, on a Dask cluster or on a Ray cluster.
 
-    Scores, learning runs, measures and comparisons are spread; numbers do not depend on the engine or on how many
-    workers there are, and a worker that dies is replaced without a trace in them.
+    Scores, learning runs, measures and comparisons run in parallel; numbers do not depend on the engine or on the
+    number of workers, nor on workers that die and are replaced.
 
     Parameters
     ----------
     name : {"local", "dask", "ray"}
     address : str, optional
-        Of a running cluster: ``tcp://host:8786`` for Dask, ``host:6379`` or ``auto`` for Ray. Without one a cluster is
-        started on this machine and ended with the block.
+        Of a running cluster: ``tcp://host:8786`` for Dask, ``host:6379`` or ``auto`` for Ray. Without one, a cluster is
+        started on this machine and stopped when the block ends.
 
     Raises
     ------

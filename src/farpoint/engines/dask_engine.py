@@ -22,7 +22,7 @@ _ATTEMPTS = 4
 
 class _Backend(DaskDistributedBackend):  # type: ignore[misc]
     def effective_n_jobs(self, n_jobs: int) -> int:
-        # With one worker joblib would do the work here instead of there.
+        # With one worker joblib would do the work in this process instead of on the cluster.
         return max(2, int(super().effective_n_jobs(n_jobs)))
 
 
@@ -35,51 +35,51 @@ class Dask:
             self._client = Client(address or self._cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InvalidInput(
-                f"address must be that of a running Dask scheduler; got {address!r}. Begin one: dask scheduler."
+                f"address must be that of a running Dask scheduler; got {address!r}. Start one: dask scheduler."
             ) from error
 
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
-        """Yield the results as they are done. ``shared`` is put on every worker before the first task."""
+        """Yield the results as they finish. ``shared`` is sent to every worker before the first task."""
         waiting = dict(enumerate(tasks))
         for attempt in range(_ATTEMPTS):
             try:
-                for number, result in self._begun((function, shared), list(waiting.items())):
+                for number, result in self._results((function, shared), list(waiting.items())):
                     del waiting[number]
                     yield number, result
                 return
             except (CancelledError, FutureCancelledError):
-                # All workers that held what is shared have died: those that came after them get it anew.
+                # All workers that held the shared data have died: send it again to those that replaced them.
                 if attempt == _ATTEMPTS - 1:
                     raise
 
-    def _begun(self, shared: Any, tasks: list[tuple[int, Any]]) -> Numbered:
-        # joblib knows scattered things by their identity, and small numbers or None have none of their own.
-        parcel = _Parcel(shared)
-        backend = _Backend(client=self._client, scatter=[parcel], wait_for_workers_timeout=_WORKERS_SECONDS)
-        # The setting is joblib's own and global, so it is left again before anyone else runs.
+    def _results(self, shared: Any, tasks: list[tuple[int, Any]]) -> Numbered:
+        # joblib identifies scattered objects by `id`, which small numbers and None share with others.
+        shared_data = _Shared(shared)
+        backend = _Backend(client=self._client, scatter=[shared_data], wait_for_workers_timeout=_WORKERS_SECONDS)
+        # The setting is global in joblib, so it is restored before anything else runs.
         with parallel_config(backend=backend):
-            # One task a batch: a worker that dies takes one task with it, and Dask gives that to another.
+            # One task per batch: a worker that dies loses one task, which Dask gives to another.
             results: Numbered = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
-                delayed(_unpacked)(parcel, task) for task in tasks
+                delayed(_run_task)(shared_data, task) for task in tasks
             )
         return results
 
     def close(self) -> None:
-        """End the client, and the cluster if it was begun here."""
+        """Close the client, and the cluster if it was started here."""
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
 
 
-class _Parcel:
+class _Shared:
     def __init__(self, content: Any) -> None:
         self.content = content
         self._name = uuid4().hex
 
     def __dask_tokenize__(self) -> str:
-        # Dask would otherwise pack the whole content twice, only to find a name for it.
+        # Otherwise Dask would serialize the whole content twice, only to find a name for it.
         return self._name
 
 
-def _unpacked(parcel: _Parcel, task: tuple[int, Any]) -> tuple[int, Any]:
-    return numbered(parcel.content, task)
+def _run_task(shared_data: _Shared, task: tuple[int, Any]) -> tuple[int, Any]:
+    return numbered(shared_data.content, task)

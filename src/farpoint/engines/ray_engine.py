@@ -1,7 +1,7 @@
 """Work on a Ray cluster, by a small joblib backend of Ray *tasks*.
 
 Ray ships a joblib backend of its own, made of actors: when the process of one dies, its work is lost and the run
-fails. Tasks are run again elsewhere by Ray itself, so they are used here.
+fails. Ray itself retries tasks elsewhere, so tasks are used here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from farpoint.engines import Function, Numbered, numbered
 from farpoint.errors import InvalidInput
 
 _BACKEND = "farpoint-ray"
-# A worker killed for memory or by hand counts as one; the same task dying more often has a fault of its own.
+# A worker that was killed counts as one; a task that fails more often is itself at fault.
 _RETRIES = 5
 
 
@@ -30,16 +30,16 @@ class RayTasks(ParallelBackendBase):  # type: ignore[misc]
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         """Return how many tasks run at once: the processors of the cluster."""
-        # With one worker joblib would do the work here instead of there.
+        # With one worker joblib would do the work in this process instead of on the cluster.
         return max(2, int(ray.cluster_resources().get("CPU", 1)))
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **_: Any) -> int:
-        """Take note of the call that this serves."""
+        """Remember the joblib call that this backend serves."""
         self.parallel = parallel
         return self.effective_n_jobs(n_jobs)
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
-        """Begin a task; ``callback`` is told when it is done."""
+        """Start a task; ``callback`` is called when it finishes."""
         future: Future[Any] = _run.remote(func).future()
         if callback is not None:
             future.add_done_callback(callback)
@@ -53,7 +53,7 @@ class RayTasks(ParallelBackendBase):  # type: ignore[misc]
             raise error.cause from error
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Tasks that are still running are left to end; nobody will ask for them."""
+        """Leave running tasks to finish; their results are not used."""
         if ensure_ready:
             self.configure(n_jobs=self.parallel.n_jobs, parallel=self.parallel)
 
@@ -67,37 +67,37 @@ class Ray:
     """A Ray cluster; without an address, one on this machine."""
 
     def __init__(self, address: str | None) -> None:
-        self._begun = not ray.is_initialized()
-        if self._begun:
+        self._opened = not ray.is_initialized()
+        if self._opened:
             try:
                 ray.init(address=address, include_dashboard=False if address is None else None, log_to_driver=False)
             except (ConnectionError, ValueError) as error:
                 raise InvalidInput(
-                    f"address must be that of a running Ray cluster; got {address!r}. Begin one: ray start --head."
+                    f"address must be that of a running Ray cluster; got {address!r}. Start one: ray start --head."
                 ) from error
         register_parallel_backend(_BACKEND, RayTasks)
 
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
-        """Yield the results as they are done. ``shared`` is put into Ray's store once and read from there."""
+        """Yield the results as they finish. ``shared`` is put into Ray's object store once and read from there."""
         reference = ray.put((function, shared))
-        # The setting is joblib's own and global, so it is left again before anyone else runs.
+        # The setting is global in joblib, so it is restored before anything else runs.
         with parallel_config(backend=_BACKEND):
             results: Numbered = Parallel(n_jobs=-1, batch_size=1, return_as="generator_unordered")(
-                delayed(_fetched)([reference], task) for task in enumerate(tasks)
+                delayed(_run_task)([reference], task) for task in enumerate(tasks)
             )
         return results
 
     def close(self) -> None:
-        """End the connection if it was begun here, and with it a cluster that was started here."""
-        if self._begun:
+        """Close the connection if it was opened here, and with it a cluster that was started here."""
+        if self._opened:
             ray.shutdown()
 
 
-# What the last call of `each` shares, so that a worker unpacks it once and not once a task.
+# The shared data of the last call, so that a worker unpacks it once and not once per task.
 _UNPACKED: dict[str, Any] = {}
 
 
-def _fetched(reference: list[Any], task: tuple[int, Any]) -> tuple[int, Any]:
+def _run_task(reference: list[Any], task: tuple[int, Any]) -> tuple[int, Any]:
     name = reference[0].hex()
     if name not in _UNPACKED:
         _UNPACKED.clear()

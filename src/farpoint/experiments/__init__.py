@@ -1,1 +1,1 @@
-"""The paper as data, the loop that computes it, and what is claimed about it."""
+"""Experiments: a framework that runs them, one folder per suite, and the list of suites in `suites`."""

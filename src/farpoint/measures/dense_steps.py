@@ -72,7 +72,7 @@ class _Systems:
         return cls(moves, np.ones(n_states), targets, np.zeros(n_states), *none)
 
     def solve(self, n_jobs: int) -> NDArray[np.float64]:
-        """Return the expected steps to each target, one a column."""
+        """Return the expected steps to each target, one per column."""
         return np.column_stack(list(each(_solve_column, self, range(self.targets.size), n_jobs=n_jobs)))
 
 

@@ -102,6 +102,6 @@ def factored(system: csc_array) -> Any:
     """Return the sparse factors of I minus a matrix of moves.
 
     Such a system is diagonally dominant by rows, or nearly singular whatever one does: its diagonal needs no pivoting,
-    and an order of elimination that minds its symmetric pattern fills in least.
+    and an order of elimination made for its symmetric pattern fills in least.
     """
     return splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})

@@ -92,7 +92,7 @@ class Options(Sequence[Member]):
         return np.array([self.act(number, observation) == action for number in range(len(self))], dtype=bool)
 
     def expects(self, observation: Any, action: Any, next_observation: Any) -> bool:
-        """Return whether the options know that the action can lead there; default: they make no such claim."""
+        """Return whether the action can lead there, as far as the options' world says; default: True."""
         return True
 
 

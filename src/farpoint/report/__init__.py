@@ -1,14 +1,7 @@
-"""Pictures for papers and talks."""
+"""Pictures, tables and pages. Every function takes finished numbers and computes none."""
 
-from farpoint.report.pictures import (
-    FORMATS,
-    draw_policy,
-    draw_route,
-    draw_score,
-    draw_score_over_t,
-    draw_stationary,
-    save_figure,
-)
+from farpoint.report.pictures import draw_policy, draw_route, draw_score, draw_score_over_t, draw_stationary
+from farpoint.report.sheets import FORMATS, save_figure
 
 __all__ = [
     "FORMATS",

@@ -1,21 +1,21 @@
-"""One HTML page from finished results: figures inside it, so that it opens anywhere without anything else."""
+"""One HTML page from finished results, with its figures inside, so that it opens anywhere."""
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
+from farpoint.report.sheets import inline_image
+from farpoint.report.tables import Row, escaped, table_html
 
-from farpoint.experiments.claims import Verdict
-from farpoint.experiments.tables import Row
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
+HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
 _STYLE = """
 :root { --ink: #1c2530; --soft: #5b6875; --line: #dde3e9; --paper: #ffffff; --tint: #f5f7f9; --blue: #0072b2; }
 * { box-sizing: border-box; }
@@ -49,12 +49,25 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .88rem; border-top: 1p
   table.claims td:nth-child(1) { font-weight: 600; }
 }
 """
-_CLASS = {"holds": "holds", "holds in part": "part", "does not hold": "fails"}
+_CLASS = {HOLDS: "holds", IN_PART: "part", FAILS: "fails"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, where it is made, whether it holds here, and the evidence."""
+
+    claim: str
+    place: str
+    verdict: str
+    evidence: str
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of the page."""
+    """One section of a page: its heading, a text, figures with captions, and a table.
+
+    ``text`` is HTML; everything else is plain text.
+    """
 
     name: str
     title: str
@@ -67,7 +80,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: its head, the verdicts, its sections.
+    """A page: title, lead, verdicts and sections. ``lead`` is HTML.
 
     Examples
     --------
@@ -79,49 +92,33 @@ class Page:
     title: str
     lead: str
     sections: Sequence[Section]
-    verdicts: Sequence[Verdict] = field(default_factory=tuple)
+    verdicts: Sequence[Verdict] = ()
 
     def to_html(self) -> str:
         """Return the page as one file without outside references."""
         contents = "".join(
-            f"<li><a href='#{section.name}'>{_text(section.title)}</a></li>" for section in self.sections
+            f"<li><a href='#{section.name}'>{escaped(section.title)}</a></li>" for section in self.sections
         )
         body = [
-            f"<h1>{_text(self.title)}</h1>",
+            f"<h1>{escaped(self.title)}</h1>",
             f"<p>{self.lead}</p>",
             _verdict_table(self.verdicts) if self.verdicts else "",
             f"<nav aria-label='Contents'><ol>{contents}</ol></nav>",
             *(_section(section) for section in self.sections),
-            f"<footer>{_environment(self.sections)}</footer>",
+            f"<footer>{_machine()}</footer>",
         ]
         return (
             "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
             "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-            f"<title>{_text(self.title)}</title><style>{_STYLE}</style></head>"
+            f"<title>{escaped(self.title)}</title><style>{_STYLE}</style></head>"
             f"<body><main>{''.join(body)}</main></body></html>\n"
         )
 
 
-def table_html(rows: Sequence[Row]) -> str:
-    """Return rows as a table that scrolls sideways on a narrow screen."""
-    # A column with a number in it is set right, its gaps and its head too.
-    numeric = {name for row in rows for name, value in row.items() if isinstance(value, (int, float))}
-
-    def cell(tag: str, name: str, text: str) -> str:
-        return f"<{tag} class='number'>{text}</{tag}>" if name in numeric else f"<{tag}>{text}</{tag}>"
-
-    head = "".join(cell("th", name, _text(name)) for name in rows[0])
-    lines = []
-    for row in rows:
-        shown = {name: f"{value:,}" if isinstance(value, (int, float)) else _text(value) for name, value in row.items()}
-        lines.append(f"<tr>{''.join(cell('td', name, text) for name, text in shown.items())}</tr>")
-    return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-
-
 def _verdict_table(verdicts: Sequence[Verdict]) -> str:
     lines = [
-        f"<tr><td>{_text(v.claim)}</td><td>{_text(v.place)}</td>"
-        f"<td class='{_CLASS[v.verdict]}'>{v.verdict}</td><td>{_text(v.evidence)}</td></tr>"
+        f"<tr><td>{escaped(v.claim)}</td><td>{escaped(v.place)}</td>"
+        f"<td class='{_CLASS[v.verdict]}'>{v.verdict}</td><td>{escaped(v.evidence)}</td></tr>"
         for v in verdicts
     ]
     return (
@@ -132,15 +129,15 @@ def _verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 def _section(section: Section) -> str:
     pictures = [
-        f"<figure><img alt='{_text(caption)}' src='{_inline(figure)}'>"
-        f"<figcaption>{_text(caption)}</figcaption></figure>"
+        f"<figure><img alt='{escaped(caption)}' src='{inline_image(figure)}'>"
+        f"<figcaption>{escaped(caption)}</figcaption></figure>"
         for caption, figure in section.figures
     ]
     time = f" · computed in {section.seconds:.1f} s" if section.seconds else ""
     return "".join(
         [
-            f"<h2 id='{section.name}'>{_text(section.title)}</h2>",
-            f"<p class='place'>{_text(section.place)}{time}</p>",
+            f"<h2 id='{section.name}'>{escaped(section.title)}</h2>",
+            f"<p class='place'>{escaped(section.place)}{time}</p>",
             f"<p>{section.text}</p>" if section.text else "",
             *pictures,
             table_html(section.rows) if section.rows else "",
@@ -148,20 +145,10 @@ def _section(section: Section) -> str:
     )
 
 
-def _inline(figure: Figure) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
-
-
-def _environment(sections: Sequence[Section]) -> str:
+def _machine() -> str:
     packages = ("farpoint", "numpy", "scipy", "numba", "matplotlib")
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
     return (
         f"<p>Python {platform.python_version()} on {platform.system()} ({platform.machine()}), {os.cpu_count()} cores; "
-        f"{versions}. Parts that several sections share are counted in each of their times.</p>"
+        f"{versions}. Results that several sections share are counted in the time of each.</p>"
     )
-
-
-def _text(text: str) -> str:
-    return html.escape(text, quote=True)

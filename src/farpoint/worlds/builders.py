@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Known:
-    """What a builder knows about its world from how it was built, so that it need not be computed; None: not known."""
+    """Properties of a world that follow from how it was built and need not be computed; None: not known."""
 
     symmetric: bool | None = None
     connected: bool | None = None

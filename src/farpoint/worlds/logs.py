@@ -30,7 +30,7 @@ class Log:
     terminated : array of bool
         Whether the episode ended in ``next_states``.
     first_states : sequence of hashable
-        The first state of each episode; empty where the log does not know episodes.
+        The first state of each episode; empty where the log has no episodes.
     n_truncated : int
         How many episodes a time limit cut.
 

@@ -1,27 +1,26 @@
-"""The command as a person runs it: in a process of its own."""
+"""``farpoint discover``: what it prints, what it writes, and what it leaves behind when it is stopped."""
 
 from __future__ import annotations
 
-import os
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import farpoint as fp
-from farpoint.cli.output import results_folder
+from farpoint.cli import discover as command
+from farpoint.cli.arguments import DiscoverArguments
+from farpoint.cli.pictures import draw_options, spectral_layout
 from farpoint.errors import OutputError
 from farpoint.worlds.catalogue import MAZE
+from tests.helpers.commands import FARPOINT, farpoint
 
 FILES = {"options.npz", "policy.png", "route.png", "score.png", "score_over_t.png", "stationary.png"}
-
-
-def farpoint(*words: str, text: str | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from farpoint.cli import main; main()", *words]
-    env = os.environ | {"COLUMNS": "120", "NO_COLOR": "1"}
-    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=cwd, env=env, check=False)
 
 
 def test_help_names_the_command() -> None:
@@ -117,44 +116,17 @@ def test_unreadable_map(tmp_path: Path) -> None:
     assert "must be a text map" in farpoint("discover", str(tmp_path)).stderr
 
 
-def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
-    target = tmp_path / "a" / "b"
-
-    def fail_halfway() -> None:
-        with results_folder(target) as folder:
-            (folder / "half.png").write_text("half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail_halfway()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_results_replace_older_ones_and_keep_other_files(tmp_path: Path) -> None:
-    (tmp_path / "score.png").write_text("old")
-    (tmp_path / "notes.txt").write_text("mine")
-    with results_folder(tmp_path) as folder:
-        (folder / "score.png").write_text("new")
-    assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"score.png": "new", "notes.txt": "mine"}
-
-
-def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("a file")
-    with pytest.raises(OutputError, match="output folder"), results_folder(tmp_path / "out"):
-        pass
-
-
 def test_a_folder_in_place_of_a_picture_is_refused_before_anything_is_moved(tmp_path: Path) -> None:
     (tmp_path / "score.png").mkdir()
     run = farpoint("discover", "ring", "--out", str(tmp_path))
     assert run.returncode == 2
-    assert "must be a file or free" in run.stderr
+    assert "must be a file or not exist" in run.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["score.png"]
 
 
 def test_a_reader_that_leaves_early_does_not_stop_the_work(tmp_path: Path) -> None:
-    command = f"{sys.executable} -c 'from farpoint.cli import main; main()' discover ring --out {tmp_path} | head -1"
-    run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    words = shlex.join([*FARPOINT, "discover", "ring", "--out", str(tmp_path)])
+    run = subprocess.run(["bash", "-c", f"{words} | head -1"], capture_output=True, text=True, check=True)
     assert run.stderr == ""
     assert {file.name for file in tmp_path.iterdir()} == FILES
 
@@ -164,7 +136,7 @@ def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: signal.Sign
     script = (
         "import farpoint.cli.discover as d, time, sys\n"
         "from farpoint.cli import main\n"
-        "d._draw = lambda *_: (print('ready', file=sys.stderr, flush=True), time.sleep(60))\n"
+        "d.draw_options = lambda *_: (print('ready', file=sys.stderr, flush=True), time.sleep(60))\n"
         f"sys.argv = ['farpoint', 'discover', 'ring', '--out', {str(tmp_path / 'out')!r}]\n"
         "main()"
     )
@@ -180,9 +152,7 @@ def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: signal.Sign
 
 
 def test_narrow_terminals_get_a_list() -> None:
-    command = [sys.executable, "-c", "from farpoint.cli import main; main()", "discover", "ring"]
-    env = os.environ | {"COLUMNS": "40", "NO_COLOR": "1"}
-    lines = subprocess.run(command, capture_output=True, text=True, env=env, check=True).stdout.splitlines()
+    lines = farpoint("discover", "ring", columns=40).stdout.splitlines()
     assert lines[:2] == ["world: ring", "states: 192"]
 
 
@@ -205,43 +175,45 @@ def test_worlds_in_a_size_and_a_tolerance() -> None:
     assert "world must give its size as ROWSxCOLS; got 'random_maze:60'" in wrong.stderr
 
 
-def test_blocks_of_a_large_world_are_kept_until_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from farpoint.cli import discover as command
-    from farpoint.diffusion.scores import lattice, local
+def test_blocks_of_a_large_score_are_kept_until_the_results_are_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "KEPT_STATES", 100)
+    arguments = DiscoverArguments(world="open_room:30x30", out=tmp_path)
 
-    monkeypatch.setattr(command, "_KEPT_STATES", 100)
-    monkeypatch.setattr(lattice, "_CELLS_A_BLOCK", 200)
-    real = lattice.lattice_block
-    computed: list[tuple[int, int]] = []
+    def interrupted(*_: object) -> dict[str, str]:
+        raise KeyboardInterrupt
 
-    def stops(shared: lattice.Lattice, block: tuple[int, int]) -> object:
-        if len(computed) == 3:
-            raise KeyboardInterrupt
-        computed.append(block)
-        return real(shared, block)
-
-    asked = command.DiscoverOptions(
-        world="open_room:30x30", t=4, n_options=None, method="diffusion", solver="auto", form="auto",
-        min_prominence=0.0, wind=0.0, seed=0, largest_component=False, tolerance=None, out=tmp_path, formats="png",
-    )  # fmt: skip
-    # On one core, so that it is known how far the work got.
-    monkeypatch.setattr(
-        local, "each_as_done", lambda function, shared, tasks, n_jobs: enumerate(function(shared, t) for t in tasks)
-    )
-    monkeypatch.setattr(local, "lattice_block", stops)
+    monkeypatch.setattr(command, "draw_options", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        command.run(asked)
-    (kept,) = tmp_path.iterdir()
-    assert kept.name.startswith(".blocks-t4")
-    assert len(list(kept.glob("block-*"))) == 3
-
-    def goes_on(shared: lattice.Lattice, block: tuple[int, int]) -> object:
-        computed.append(block)
-        return real(shared, block)
-
-    monkeypatch.setattr(local, "lattice_block", goes_on)
-    command.run(asked)
-    assert len(computed) >= len(set(computed)) == 5
-    assert computed[:5] == sorted(set(computed))
-    assert not kept.exists()
+        command.run(arguments)
+    (blocks,) = tmp_path.iterdir()
+    assert blocks.name.startswith(".blocks-t4-")
+    assert list(blocks.glob("*.npz"))
+    monkeypatch.setattr(command, "draw_options", draw_options)
+    # The results cannot be moved into place, so that there is still something to continue from.
+    (tmp_path / "score.png").mkdir()
+    with pytest.raises(OutputError, match=r"score\.png must be a file or not exist"):
+        command.run(arguments)
+    assert blocks.exists()
+    (tmp_path / "score.png").rmdir()
+    command.run(arguments)
+    assert not blocks.exists()
     assert fp.OptionSet.load(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
+
+
+def test_worlds_without_positions_are_drawn_by_their_spectrum(tmp_path: Path) -> None:
+    cube = fp.grid((3, 3, 3))
+    assert draw_options(fp.discover(cube), tmp_path, ["png"]) == {}
+    assert {file.name for file in tmp_path.iterdir()} == FILES - {"options.npz"}
+    layout = spectral_layout(cube)
+    # The first two eigenvectors after the constant one are centered.
+    np.testing.assert_allclose(fp.stationary(cube) @ layout, 0.0, atol=1e-9)
+    assert spectral_layout(fp.grid((1,))).tolist() == [[0.0, 0.0]]
+
+
+def test_a_world_in_two_pieces_has_no_pictures(tmp_path: Path) -> None:
+    pieces = fp.World(csr_array(np.kron(np.eye(2), 1.0 - np.eye(2))), np.arange(5))
+    skipped = draw_options(fp.OptionSet(pieces, np.array([0]), "random"), tmp_path, ["png"])
+    assert list(skipped) == ["world"]
+    assert list(tmp_path.iterdir()) == []

@@ -155,7 +155,7 @@ def test_the_command_runs_on_a_cluster(cluster: tuple[str, str], tmp_path: Path)
     outputs = []
     for where in ([], ["--engine", engine, "--address", address]):
         command = [sys.executable, "-c", "from farpoint.cli import main; main()"]
-        command += ["compare", "ring", "--methods", "diffusion,none", "--runs", "2", "--episodes", "20", *where]
+        command += ["compare", "ring", "--methods", "diffusion,none", "--n-runs", "2", "--n-episodes", "20", *where]
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
         outputs.append(run.stdout)
     assert outputs[0] == outputs[1]

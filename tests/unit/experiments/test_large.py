@@ -2,51 +2,56 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.cli import large as command
-from farpoint.errors import MissingExtra, UnknownName
-from farpoint.experiments import coverage, large
-from farpoint.experiments.large_parts import goals_found
-from farpoint.experiments.paper import QUICK
-from farpoint.experiments.runner import run as run_experiments
-from farpoint.experiments.store import Store
+from farpoint.errors import MissingExtra
+from farpoint.experiments.framework import run
+from farpoint.experiments.framework.reporting import build_report
+from farpoint.experiments.large import SUITE, coverage
+from farpoint.experiments.large.computation import share_of_goals
+from farpoint.experiments.large.plan import Scale
 from farpoint.measures.statistics import Estimate, mean_of_runs
-from farpoint.report.large_page import large_page
+
+TINY = Scale(
+    n_draws=1,
+    n_neural_steps=3,
+    n_cosine_steps=3,
+    n_coverage_steps=60,
+    n_agents=2,
+    n_training_steps=300,
+    worlds=("four_rooms",),
+    large_worlds=("ring",),
+    cosine_worlds=("four_rooms",),
+)
 
 
 def test_goals_count_as_found_within_two_moves() -> None:
     world = fp.grid((20,))
     true, near, far = np.zeros(20), np.zeros(20), np.zeros(20)
     true[[5, 15]], near[[7, 15]], far[[8, 15]] = 1.0, 1.0, 1.0
-    assert goals_found(world, true, near) == 1.0
-    assert goals_found(world, true, far) == 0.5
+    assert share_of_goals(world, true, near) == 1.0
+    assert share_of_goals(world, true, far) == 0.5
 
 
 def test_options_from_samples_alone_show_more_of_the_maze() -> None:
-    """The issue's bar: coverage above that of primitive actions, with intervals of 95 % that do not overlap."""
+    """Coverage is above that of primitive actions, with 95 % intervals that do not overlap."""
     env = coverage.make_maze()
     setting = coverage.SETTINGS["maze"]
     world = coverage.sampled_world(env, setting, seed=0)
     goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
-    assert world.observations is not None
-    options = fp.GraphOptions(
-        world, world.observations, goals, fp.options.direction_controller(env.displacements), radius=setting.radius
-    )
+    control = fp.options.direction_controller(env.displacements)
+    options = fp.GraphOptions(fp.OptionSet(world, goals), control, radius=setting.radius)
     checkpoints = np.array([600])
 
-    def seen(acting: Sequence[Any]) -> Estimate:
-        return mean_of_runs([coverage.cells_seen(env, acting, 600, seed, checkpoints)[0] for seed in range(10)])
+    def covered(acting: fp.options.Options[Any]) -> Estimate:
+        return mean_of_runs([coverage.cells_seen(env, acting, 600, checkpoints, seed=seed)[0] for seed in range(10)])
 
-    helped, alone = seen(options), seen([])
+    helped, alone = covered(options), covered(fp.options.OptionList([]))
     assert helped.low > alone.high
 
 
@@ -59,38 +64,29 @@ def test_every_method_has_its_goals() -> None:
 
 
 @pytest.mark.slow
-def test_the_page_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = large.Work(draws=1, neural_steps=3, cosine_steps=3, coverage_steps=60, seeds=2, training=300)
-    monkeypatch.setattr(large, "QUICK_WORK", small)
-    monkeypatch.setattr(large, "WORLDS", ("four_rooms",))
-    monkeypatch.setattr(large, "LARGE", "ring")
-    monkeypatch.setattr(large, "COSINE_WORLDS", ("four_rooms",))
-    monkeypatch.setattr("farpoint.report.large_page.WORLDS", ("four_rooms",))
-    monkeypatch.setattr("farpoint.report.large_page.LARGE", "ring")
-    experiments = large.EXPERIMENTS[:3]
-    # Policies trained for so short a time fail, and are dropped with a warning.
+def test_the_page_shows_what_was_measured() -> None:
+    experiments = SUITE.choose(["extension", "eigenfunctions", "coverage"])
+    # Policies that were trained for so short a time fail, and are left out with a warning.
     with warnings.catch_warnings(action="ignore"):
-        results = run_experiments(experiments, QUICK, Store(tmp_path, "test"))
-    text = large_page(results, experiments).to_html()
+        results = run(SUITE, experiments, TINY)
+    report = build_report(SUITE, experiments, results)
+    text = report.page.to_html()
     for experiment in experiments:
         assert experiment.title in text
     assert text.count("<img") == 2
-    assert len(large.extension_rows(results)) == 2 * (2 + 2) + 2
-    assert {row["world"] for row in large.cosine_rows(results)} == {"4Rooms"}
-    assert len(large.coverage_rows(results)) == 7
+    assert len(report.tables["extension"]) == 2 * (2 + 2) + 2
+    assert {row["world"] for row in report.tables["eigenfunctions"]} == {"4Rooms"}
+    assert len(report.tables["coverage"]) == 7
 
 
-def test_unknown_sections_and_missing_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnknownName, match="section must be one of extension, eigenfunctions, coverage, pointmaze"):
-        command.run("everything", True, 1, tmp_path)
+def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else True)
     with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[deep\]'"):
-        command.run(None, True, 1, tmp_path)
+        SUITE.choose()
 
 
-def test_point_maze_is_an_extra_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
-    with pytest.raises(MissingExtra, match="pip install gymnasium-robotics"):
-        coverage.SETTINGS["pointmaze"].make()
-    monkeypatch.setattr(large, "find_spec", lambda name: None)
-    assert [experiment.name for experiment in large.choose_large(None)] == ["extension", "eigenfunctions", "coverage"]
+def test_point_maze_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "gymnasium_robotics" else True)
+    assert [experiment.name for experiment in SUITE.choose()] == ["extension", "eigenfunctions", "coverage"]
+    with pytest.raises(MissingExtra, match="pip install 'gymnasium-robotics'"):
+        SUITE.choose(["pointmaze"])

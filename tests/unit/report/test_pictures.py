@@ -1,27 +1,36 @@
+"""Pictures show the right numbers in the right places, and every file is what its ending says."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, OutputError, UnknownName
 
+
+def stationary_of_ring() -> Figure:
+    world = fp.ring()
+    return report.draw_stationary(world, fp.stationary(world))
+
+
 SIGNATURES = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml"}
 
 
 @pytest.mark.parametrize("ending", report.FORMATS)
 def test_each_format_is_what_it_says(tmp_path: Path, ending: str) -> None:
-    path = report.save_figure(report.draw_stationary(fp.ring()), tmp_path / f"ring.{ending}")
+    path = report.save_figure(stationary_of_ring(), tmp_path / f"ring.{ending}")
     assert path.read_bytes().startswith(SIGNATURES[ending])
 
 
 @pytest.mark.parametrize("ending", report.FORMATS)
 def test_the_same_picture_gives_the_same_file(tmp_path: Path, ending: str) -> None:
-    files = [report.save_figure(report.draw_stationary(fp.ring()), tmp_path / f"{k}.{ending}") for k in "ab"]
+    files = [report.save_figure(stationary_of_ring(), tmp_path / f"{k}.{ending}") for k in "ab"]
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
@@ -59,23 +68,77 @@ def test_arrows_are_one_for_each_choice_taken() -> None:
 
 
 def test_score_over_t_counts_the_goals() -> None:
-    titles = [axes.get_title() for axes in report.draw_score_over_t(fp.ring(), (4, 13)).axes[:2]]
+    world = fp.ring()
+    scores = {t: fp.score(world, t) for t in (4, 13)}
+    goals = {t: fp.find_goals(world, scores[t]) for t in scores}
+    titles = [axes.get_title() for axes in report.draw_score_over_t(world, scores, goals).axes[:2]]
     assert titles == ["$t = 4$: 32 goals", "$t = 13$: 28 goals"]
+    with pytest.raises(InvalidInput, match=r"must be of the same times, at least one; got \[4, 13\] and \[4\]"):
+        report.draw_score_over_t(world, scores, {4: goals[4]})
+    with pytest.raises(InvalidInput, match="at least one; got"):
+        report.draw_score_over_t(world, {}, {})
 
 
-def test_worlds_without_positions_are_laid_out_by_their_spectrum() -> None:
+def test_a_route_goes_through_its_states() -> None:
+    world = fp.open_room(2, 3)
+    axes = report.draw_route(world, [0, 1, 2, 5]).axes[0]
+    line, begin, end = axes.lines
+    np.testing.assert_array_equal(line.get_xydata(), [[0, 0], [1, 0], [2, 0], [2, 1]])
+    np.testing.assert_array_equal(begin.get_xydata(), [[0, 0]])
+    np.testing.assert_array_equal(end.get_xydata(), [[2, 1]])
+    assert axes.get_title() == "open_room: 3 steps from state 0"
+    with pytest.raises(InvalidInput, match="route must have at least one state"):
+        report.draw_route(world, [])
+
+
+def test_a_graph_is_drawn_as_dots_and_edges_at_its_layout() -> None:
+    world = fp.World.from_graph([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
+    # Row downwards, then column: what the positions of a world with a layout of fractions would be.
+    layout = np.array([[0.5, 0.0], [1.5, 2.0], [0.0, -1.0]])
+    axes = report.draw_score(world, [1.0, 2.0, 3.0], [2], layout=layout).axes[0]
+    dots, rings = axes.collections
+    np.testing.assert_array_equal(np.asarray(dots.get_offsets()), layout[:, ::-1])
+    np.testing.assert_array_equal(np.asarray(dots.get_array()), [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(np.asarray(rings.get_offsets()), [[-1.0, 0.0]])
+    (edges,) = axes.lines
+    ends = np.asarray(edges.get_xydata()).reshape(-1, 3, 2)
+    assert np.isnan(ends[:, 2]).all(), "edges are apart"
+    drawn = {(tuple(first), tuple(second)) for first, second in ends[:, :2]}
+    assert drawn == {((0.0, 0.5), (2.0, 1.5)), ((0.0, 0.5), (-1.0, 0.0))}
+    assert axes.yaxis_inverted(), "rows count downwards"
+
+
+def test_every_picture_takes_a_layout() -> None:
     world = fp.grid((3, 3, 3))
-    figure = report.draw_score(world, fp.score(world), [0, 26])
-    dots, rings = figure.axes[0].collections
-    assert len(dots.get_offsets()) == 27  # type: ignore[arg-type]
-    assert len(rings.get_offsets()) == 2  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="row and a column"):
-        report.draw_policy(fp.discover(world)[0])
+    layout = np.random.default_rng(0).random((27, 2))
+    option = fp.discover(world)[0]
+    scores = fp.score(world)
+    figures = [
+        report.draw_score(world, scores, [0, 26], layout=layout),
+        report.draw_stationary(world, fp.stationary(world), layout=layout),
+        report.draw_route(world, option.route(13), layout=layout),
+        report.draw_policy(option, layout=layout),
+        report.draw_score_over_t(world, {4: scores}, {4: [0, 26]}, layout=layout),
+    ]
+    for figure in figures:
+        assert len(np.asarray(figure.axes[0].collections[0].get_offsets())) == 27
+    with pytest.raises(InvalidInput, match=r"layout must be given .* Pass an array of shape \(27, 2\)"):
+        report.draw_policy(option)
+    with pytest.raises(InvalidInput, match=r"layout must be finite and of shape \(27, 2\); got shape \(26, 2\)"):
+        report.draw_score(world, scores, layout=layout[1:])
+
+
+def test_a_layout_of_whole_numbers_is_a_map() -> None:
+    world = fp.World.from_graph([[0, 1], [1, 0]])
+    axes = report.draw_score(world, [1.0, 2.0], layout=[[0.0, 0.0], [0.0, 1.0]]).axes[0]
+    shown = np.asarray(axes.images[1].get_array().filled(np.nan))  # type: ignore[union-attr]
+    np.testing.assert_array_equal(shown[1], [np.nan, 1.0, 2.0, np.nan])
 
 
 def test_bad_targets(tmp_path: Path) -> None:
-    figure = report.draw_stationary(fp.ring())
+    figure = stationary_of_ring()
     with pytest.raises(UnknownName, match="picture format must be one of png, pdf, svg; got 'gif'"):
         report.save_figure(figure, tmp_path / "ring.gif")
     with pytest.raises(OutputError, match="must be a file that can be written"):
         report.save_figure(figure, tmp_path / "no" / "ring.png")
+    assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = NDArray[Any]
+Values = NDArray[np.float64]
+
 
 @numba.njit(cache=True)
 def _root(parent: NDArray[np.int32], state: int) -> int:
@@ -23,9 +26,7 @@ def _equal(a: float, b: float, tolerance: float) -> bool:
 
 
 @numba.njit(cache=True)
-def plateaus(
-    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[np.float64], tolerance: float
-) -> NDArray[np.int32]:
+def plateaus(indptr: Numbers, indices: Numbers, values: Values, tolerance: float) -> NDArray[np.int32]:
     """Return for every state the first state of the connected plateau of equal value that it lies on."""
     n_states = indptr.size - 1
     parent = np.arange(n_states, dtype=np.int32)
@@ -42,9 +43,7 @@ def plateaus(
 
 
 @numba.njit(cache=True)
-def peaks(
-    indptr: NDArray[Any], indices: NDArray[Any], values: NDArray[np.float64], plateau: NDArray[np.int32]
-) -> NDArray[np.bool_]:
+def peaks(indptr: Numbers, indices: Numbers, values: Values, plateau: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which states are the first of a plateau that has no higher neighbor."""
     n_states = indptr.size - 1
     is_peak = np.ones(n_states, dtype=np.bool_)
@@ -59,13 +58,7 @@ def peaks(
 
 
 @numba.njit(cache=True)
-def prominences(
-    indptr: NDArray[Any],
-    indices: NDArray[Any],
-    values: NDArray[np.float64],
-    descending: NDArray[np.int64],
-    tolerance: float,
-) -> NDArray[np.float64]:
+def prominences(indptr: Numbers, indices: Numbers, values: Values, descending: Numbers, tolerance: float) -> Values:
     """Return how far each peak's value must fall on the way to a higher peak.
 
     States are added in descending order of value, and where two components meet, the one with the lower peak ends.

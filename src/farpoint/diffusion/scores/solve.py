@@ -62,7 +62,7 @@ def score(
         ``solver`` and ``reason`` say which and why.
     form : {"auto", "polar", "walk", "symmetrized"}
         Only matters in worlds that are not symmetric: Algorithm 2 of the paper, Proposition 2 on the walk itself, or
-        Algorithm 1 on the mean of the weights there and back. ``"auto"`` takes the first of these that is defined.
+        Algorithm 1 on the mean of the weights in both directions. ``"auto"`` takes the first of these that is defined.
         It takes Algorithm 2 where that is defined, does not explode (its ω lie in −1 … 1) and is affordable, unless
         ``solver="local"`` is asked for, which follows the walk.
     tolerance : float, optional

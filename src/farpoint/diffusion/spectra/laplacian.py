@@ -65,11 +65,6 @@ class Laplacian:
         return int(self.sparse.shape[0])
 
     @property
-    def rank(self) -> int:
-        """Rank of the part that is not sparse."""
-        return int(self.left.shape[1])
-
-    @property
     def T(self) -> Laplacian:
         """The transpose."""
         return Laplacian(csr_array(self.sparse.T), self.degrees, self.symmetric, self.root, self.right, self.left)
@@ -77,6 +72,11 @@ class Laplacian:
     def __matmul__(self, x: Vectors) -> Vectors:
         product = np.asarray(self.sparse @ x)
         return product - self.left @ (self.right.T @ x) if self.rank else product
+
+    @property
+    def rank(self) -> int:
+        """Rank of the part that is not sparse."""
+        return int(self.left.shape[1])
 
     def toarray(self) -> Vectors:
         """Return the dense matrix."""

@@ -1,0 +1,78 @@
+"""The arguments of each command, written once: names, types, defaults and help texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+_WORLD_HELP = (
+    "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
+    "a map file; or - for standard input."
+)
+_LARGEST_HELP = "Keep the largest component of a map that is not connected."
+_ADDRESS_HELP = "Of a running Dask scheduler or Ray cluster.  [default: one on this machine]"
+
+WorldWord = Annotated[str, Argument(help=_WORLD_HELP)]
+Wind = Annotated[float, Option(help="Probability of being blown down.")]
+LargestComponent = Annotated[bool, Option("--largest-component", help=_LARGEST_HELP)]
+Engine = Annotated[str, Option(help="Where the work runs: local, dask or ray.")]
+Address = Annotated[str | None, Option(help=_ADDRESS_HELP)]
+
+
+@dataclass(frozen=True)
+class DiscoverArguments:
+    """The arguments of ``farpoint discover``."""
+
+    world: WorldWord
+    t: Annotated[float | None, Option(help="Diffusion time; larger gives fewer options.  [default: 4]")] = None
+    n_options: Annotated[int | None, Option(help="Number of options; t is then chosen, unless given.")] = None
+    method: Annotated[str, Option(help="diffusion, eigen, cover, random or none.")] = "diffusion"
+    solver: Annotated[str, Option(help="auto, spectral, local, truncated or probes.")] = "auto"
+    form: Annotated[str, Option(help="auto, polar, walk or symmetrized; for worlds with wind.")] = "auto"
+    tolerance: Annotated[
+        float | None, Option(help="Relative error that a score may have; makes large t fast.  [default: exact]")
+    ] = None
+    min_prominence: Annotated[float, Option(help="Leave out goals less prominent than this.")] = 0.0
+    wind: Wind = 0.0
+    seed: Annotated[int, Option(help="For the methods that draw at random.")] = 0
+    largest_component: LargestComponent = False
+    out: Annotated[Path | None, Option(help="Folder for the pictures and options.npz.")] = None
+    formats: Annotated[str, Option(help="Picture formats, comma-separated: png, pdf, svg.")] = "png"
+    engine: Engine = "local"
+    address: Address = None
+
+
+@dataclass(frozen=True)
+class CompareArguments:
+    """The arguments of ``farpoint compare``."""
+
+    world: WorldWord
+    methods: Annotated[str, Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none"
+    t: Annotated[float | None, Option(help="Diffusion time.  [default: 4]")] = None
+    n_options: Annotated[int | None, Option(help="The same number for each method.")] = None
+    wind: Wind = 0.0
+    n_runs: Annotated[int, Option(help="Learning runs per target.")] = 30
+    n_episodes: Annotated[int, Option(help="Episodes per run.")] = 400
+    max_steps: Annotated[int, Option(help="Steps per episode.")] = 100
+    seed: Annotated[int, Option(help="For everything that is drawn at random.")] = 0
+    largest_component: LargestComponent = False
+    out: Annotated[Path | None, Option(help="Folder for the figure and the table (CSV).")] = None
+    engine: Engine = "local"
+    address: Address = None
+
+
+@dataclass(frozen=True)
+class SuiteArguments:
+    """The arguments of every command that runs a suite of experiments."""
+
+    only: Annotated[
+        str | None, Option(help="Only these sections, comma-separated; a wrong name shows those that exist.")
+    ] = None
+    quick: Annotated[bool, Option("--quick", help="Far less work, for a first look.")] = False
+    jobs: Annotated[int, Option(help="Workers; -1 is one per core. The numbers do not depend on it.")] = -1
+    out: Annotated[Path, Option(help="Folder for the page, its figures and tables, and the results.")] = Path("out")
+    engine: Engine = "local"
+    address: Address = None

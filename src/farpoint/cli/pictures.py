@@ -1,0 +1,121 @@
+"""The pictures that ``farpoint discover`` writes: the numbers are computed here, then drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.diffusion import find_goals, score, spectrum, stationary
+from farpoint.errors import FarpointError, InvalidInput
+from farpoint.options import OptionSet
+from farpoint.report import draw_policy, draw_route, draw_score, draw_score_over_t, draw_stationary, save_figure
+from farpoint.report.maps import has_places
+from farpoint.worlds import World
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_TIMES = (1, 4, 13, 100)
+# With more states than this a picture of the whole world has less than a pixel per state.
+_MOST_STATES = 1_000_000
+# With more states than this, scores at several t take too long.
+_MOST_STATES_OVER_T = 20_000
+# Up to this many states one dense decomposition serves every t.
+_DENSE_STATES = 2_000
+# The route that is drawn is the longest of this many options, up to so many steps.
+_ROUTES_TRIED = 32
+_LONGEST_ROUTE = 10_000
+
+
+def draw_options(
+    options: OptionSet, folder: Path, formats: Sequence[str], tolerance: float | None = None
+) -> dict[str, str]:
+    """Write pictures of the world and its options.
+
+    Parameters
+    ----------
+    options : OptionSet
+    folder : Path
+    formats : sequence of str
+    tolerance : float, optional
+        Relative error that the score may have.
+
+    Returns
+    -------
+    dict
+        The pictures that this world does not have, each with the reason.
+    """
+    world = options.world
+    if world.n_states > _MOST_STATES:
+        return {"world": f"it has more than {_MOST_STATES:,} states."}
+    t, form = options.record.get("t", 4), options.record.get("form", "auto")
+    try:
+        layout = None if has_places(world) else spectral_layout(world)
+    except FarpointError as error:
+        return {"world": str(error)}
+    pictures: dict[str, Callable[[], Figure]] = {
+        "score": lambda: draw_score(
+            world,
+            score(world, t, form=form, tolerance=tolerance),
+            options.goals,
+            layout=layout,
+            title=f"{world.name}: $f_{{{t:g}}}(s)$ and {len(options)} {options.method} goals",
+            label=f"$f_{{{t:g}}}(s)$",
+        ),
+        "stationary": lambda: draw_stationary(world, stationary(world), layout=layout),
+    }
+    if world.n_states <= _MOST_STATES_OVER_T:
+        pictures["score_over_t"] = lambda: _draw_over_t(world, form, layout)
+    if len(options):
+        pictures["policy"] = lambda: draw_policy(options[0], layout=layout)
+        pictures["route"] = lambda: draw_route(world, _longest_route(options), layout=layout)
+    skipped = {}
+    for name, draw in pictures.items():
+        try:
+            figure = draw()
+        except FarpointError as error:
+            skipped[name] = str(error)
+            continue
+        for ending in formats:
+            save_figure(figure, folder / f"{name}.{ending}")
+    return skipped
+
+
+def spectral_layout(world: World) -> NDArray[np.float64]:
+    """Return a place for every state of a world without positions: its entries in two eigenvectors.
+
+    >>> import farpoint as fp
+    >>> spectral_layout(fp.grid((3, 3, 3))).shape
+    (27, 2)
+    """
+    layout = np.zeros((world.n_states, 2))
+    if world.n_states > 1:
+        vectors = spectrum(World.from_graph(world.neighbors), min(3, world.n_states)).phi[:, 1:]
+        layout[:, 1], layout[:, 0] = vectors[:, 0], vectors[:, -1]
+    return layout
+
+
+def _draw_over_t(world: World, form: str, layout: Any) -> Figure:
+    eigen = spectrum(world) if world.symmetric and world.n_states <= _DENSE_STATES else None
+    scores = {t: score(world, t, form=form, decomposition=eigen) for t in _TIMES}
+    goals = {t: find_goals(world, values) for t, values in scores.items()}
+    return draw_score_over_t(world, scores, goals, layout=layout)
+
+
+def _longest_route(options: OptionSet) -> NDArray[np.int64]:
+    """Return, of the first few options, the longest route from the start that is short enough to be drawn."""
+    begin = options.world.start if options.world.start is not None else 0
+    lengths = {}
+    for index, option in enumerate(options[:_ROUTES_TRIED]):
+        start = begin if option.initiation[begin] else int(option.initiation.argmax())
+        steps = option.potential[start] if option.goal is not None else 1.0
+        if option.initiation[start] and steps <= _LONGEST_ROUTE:
+            lengths[index, start] = steps
+    if not lengths:
+        raise InvalidInput(f"some option must reach its end within {_LONGEST_ROUTE} steps; got none that does.")
+    index, start = max(lengths, key=lambda key: lengths[key])
+    return options[index].route(start, seed=0)
