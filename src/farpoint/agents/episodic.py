@@ -12,8 +12,8 @@ from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.options.option_table import option_table
 from farpoint.options.routes import least_over_choices
+from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.options.option_table import OptionTable
+from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, below, move, option_choice, random_choice, random_decision
 from farpoint.simulation.tables import WorldTable
 

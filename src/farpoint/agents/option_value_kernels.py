@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.options.option_table import OptionTable
+from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import (
     PRIMITIVE,
     Stream,

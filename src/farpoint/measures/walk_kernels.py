@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.option_table import OptionTable
+from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
 from farpoint.simulation.tables import WorldTable
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from farpoint.errors import InvalidFile, InvalidInput
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
-from farpoint.options.option_table import OptionTable, option_table
 from farpoint.options.protocol import Options
 from farpoint.options.routes import steps_to
+from farpoint.options.tables import OptionTable, option_table
 from farpoint.worlds import World
 from farpoint.worlds.arrays import read_only
 from farpoint.worlds.keys import state_key

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.option_table import OptionTable
+from farpoint.options.tables import OptionTable
 from farpoint.simulation.tables import WorldTable
 
 PRIMITIVE = -1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import farpoint as fp
 from farpoint.measures.moves import primitive_moves
-from farpoint.options.option_table import option_table
+from farpoint.options.tables import option_table
 from farpoint.simulation.kernels import (
     PRIMITIVE,
     below,
