@@ -185,7 +185,7 @@ def test_what_is_no_archive_is_refused(what: str, tmp_path: Path) -> None:
         path.unlink()
         path.mkdir()
     else:
-        np.savez(path, header=np.zeros(3), **ARRAYS)
+        rewrite(path, lambda arrays: arrays.update(header=np.zeros(3)))
     with pytest.raises(InvalidFile, match=r"must be a whole \.npz file of example; it is damaged or of another kind"):
         read_arrays(path, "example")
 

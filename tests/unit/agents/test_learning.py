@@ -46,7 +46,7 @@ def test_smdp_learns_the_value_of_an_option_by_its_length() -> None:
     # One option leads straight to the target in 4 steps: as one decision it is worth γ³ at the start, and after one
     # episode in which it was taken the greedy policy takes it.
     corridor = fp.World.from_map("S...G")
-    options = fp.OptionSet(corridor, [4])
+    options = fp.OptionSet(corridor, np.array([4]))
     result = fp.learn(corridor, options, n_runs=50, n_episodes=12, algorithm="smdp", max_steps=8)
     assert (result.curves[:, 0, -1] == 4).mean() > 0.95
 
@@ -106,7 +106,7 @@ def test_bad_input() -> None:
 def test_the_share_of_options_matters(algorithm: str) -> None:
     # A corridor whose one option leads back to the start: the more often it is taken, the longer learning takes.
     corridor = fp.World.from_map("S.......G")
-    back = fp.OptionSet(corridor, [0])
+    back = fp.OptionSet(corridor, np.array([0]))
     rare, often = (
         fp.learn(corridor, back, n_runs=20, n_episodes=40, algorithm=algorithm, option_probability=p).mean
         for p in (0.05, 0.95)

@@ -50,16 +50,16 @@ class Recorded(gym.Wrapper[Any, Any, Any, Any]):
 
 def learned_from(
     steps: list[tuple[int, int, float, int, bool]], world: fp.World, options: fp.OptionSet
-) -> dict[int, np.ndarray[Any, Any]]:
+) -> dict[Any, np.ndarray[Any, Any]]:
     """The values after these primitive steps, from the definition of intra-option learning, option by option."""
-    assert world.actions is not None
-    n_actions = 2
-    values = {label: np.zeros(n_actions + len(options)) for label in range(10)}
+    actions, n_actions = np.asarray(world.actions), 2
+    values: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(n_actions + len(options)) for label in range(10)}
 
     def chosen(option: fp.Option, label: int) -> list[int]:
         state = world.find_state(label)
         assert state is not None
-        return world.actions[list(world.choices(state))][option.policy(state) > 0].tolist()  # type: ignore[index]
+        taken: list[int] = actions[list(world.choices(state))][option.policy(state) > 0].tolist()
+        return taken
 
     def best(label: int) -> float:
         possible = [True] * n_actions + [bool(chosen(option, label)) for option in options]
@@ -82,7 +82,7 @@ def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_
     env = Recorded(Corridor())
     env.unwrapped.rewards = np.linspace(-1.0, 1.0, 10)  # type: ignore[attr-defined]
     world = fp.World.from_env(env)
-    options = fp.OptionSet(world, [world.find_state(goal) for goal in (3, 6, 0)])
+    options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)]))
     env.steps.clear()
     agent = fp.train_tabular(
         fp.OptionsWrapper(env, options, GAMMA), 400, algorithm="intra-option", alpha=ALPHA, epsilon=0.5, seed=1
@@ -91,7 +91,7 @@ def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_
     expected = learned_from(env.steps, world, options)
     assert sum(values.any() for values in expected.values()) > 6
     for label, values in agent.values.items():
-        np.testing.assert_allclose(values, expected[int(label)], rtol=1e-12)  # type: ignore[call-overload]
+        np.testing.assert_allclose(values, expected[label], rtol=1e-12)
 
 
 class Decided(fp.OptionsWrapper):
@@ -116,13 +116,13 @@ def test_smdp_learning_updates_each_decision_by_its_length() -> None:
     env = Corridor()
     env.rewards = np.linspace(-1.0, 1.0, 10)
     world = fp.World.from_env(env)
-    wrapped = Decided(env, fp.OptionSet(world, [world.find_state(goal) for goal in (3, 6, 0)]), GAMMA)
+    wrapped = Decided(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)])), GAMMA)
     wrapped.decisions = []
     agent = fp.train_tabular(wrapped, 400, alpha=ALPHA, epsilon=0.5, seed=1)
-    expected = {label: np.zeros(5) for label in range(10)}
+    expected: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(5) for label in range(10)}
     for before, action, reward, discount, after, mask, over in wrapped.decisions:
         value = 0.0 if over else expected[after][mask].max()
         expected[before][action] += ALPHA * (reward + discount * value - expected[before][action])
     assert any(discount < GAMMA for _, _, _, discount, *_ in wrapped.decisions)
     for label, values in agent.values.items():
-        np.testing.assert_allclose(values, expected[int(label)], rtol=1e-12)  # type: ignore[call-overload]
+        np.testing.assert_allclose(values, expected[label], rtol=1e-12)

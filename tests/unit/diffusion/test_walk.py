@@ -192,6 +192,15 @@ def test_a_walk_must_end_in_one_set_of_states() -> None:
     np.testing.assert_allclose(fp.stationary(again), [0.5, 0.25, 0.25], rtol=1e-14)
 
 
+@pytest.mark.parametrize("restart", [1e-9, 1e-15, 1e-20, 1e-290])
+def test_restarts_however_rare_leave_the_walk_what_it_is(restart: float) -> None:
+    for world in (fp.grid((2,)), fp.maze()):
+        starts = np.eye(world.n_states)[0]
+        rare = Walk.of(replace(world, restart=np.full(world.n_states, restart), starts=starts))
+        np.testing.assert_allclose(rare.pi, fp.stationary(world), rtol=1e5 * restart + 1e-12)
+        np.testing.assert_allclose(rare.forward(rare.pi), rare.pi, rtol=1e-12)
+
+
 def test_where_algorithm_2_is_not_defined() -> None:
     never_entered = fp.World.from_graph([[0, 1, 0], [0, 0, 1], [0, 1, 0]])
     assert "got none into state 0" in Walk.of(never_entered).polar_problem

@@ -26,7 +26,7 @@ def test_discounted_reward_and_duration_equal_a_loop_by_hand(rewards: list[float
     env.rewards = np.array(rewards)
     world = fp.World.from_env(env)
     goal_state = world.find_state(goal)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, [goal_state]), gamma)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([goal_state])), gamma)
     wrapped.reset(seed=0)
     observation, reward, terminated, truncated, info = wrapped.step(2)
     assert (observation, terminated, truncated) == (goal, False, False)
@@ -159,7 +159,7 @@ def test_observation_wrappers_do_not_hide_the_state() -> None:
 def test_steps_are_checked() -> None:
     env = Corridor()
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, [3]))
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([3])))
     with pytest.raises(InvalidInput, match="must be reset before its first step"):
         wrapped.step(2)
     wrapped.reset()
@@ -172,7 +172,7 @@ def test_steps_are_checked() -> None:
 def test_a_long_option_is_cut() -> None:
     env = Corridor()
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, [world.find_state(8)]), max_steps=3)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.find_state(8)])), max_steps=3)
     wrapped.reset()
     assert wrapped.step(2)[0] == 3
 
@@ -216,7 +216,7 @@ def test_a_state_that_the_options_do_not_know_ends_them_and_can_be_left() -> Non
     # The log knows the first five cells only.
     env = Corridor()
     world = fp.World.from_log([0, 1, 2, 3, 4, 3, 2, 1], [1, 2, 3, 4, 3, 2, 1, 0], [1, 1, 1, 1, 0, 0, 0, 0])
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, [0, 4]))
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([0, 4])))
     wrapped.reset()
     for _ in range(6):
         observation, _, _, _, info = wrapped.step(1)
@@ -332,7 +332,7 @@ def test_masks_answer_for_any_observation() -> None:
 
 
 def test_what_options_read_can_be_made_from_the_environment() -> None:
-    env = fp.OptionsWrapper(Counter(), [UpTo(3)], state=lambda env, observation: [2 * env.unwrapped.place])
+    env = fp.OptionsWrapper(Counter(), [UpTo(3)], state=lambda env, observation: (2 * env.unwrapped.place,))
     env.reset()
     # Twice the number: the option believes to be at 4 after two steps.
     observation, _, _, _, info = env.step(2)

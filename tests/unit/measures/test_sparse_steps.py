@@ -117,7 +117,7 @@ def exact_steps_against_an_option(length: int) -> Fraction:
 @pytest.mark.parametrize("length", [5, 12, 20, 22])
 def test_far_is_exact_as_far_as_it_is_told(length: int) -> None:
     world = fp.grid((length,))
-    options = fp.OptionSet(world, [0])
+    options = fp.OptionSet(world, np.array([0]))
     steps = mean_steps(world, options, np.array([length - 1]), 0.5, 1)
     np.testing.assert_allclose(steps, float(exact_steps_against_an_option(length)), rtol=1e-9)
 
@@ -125,7 +125,7 @@ def test_far_is_exact_as_far_as_it_is_told(length: int) -> None:
 @pytest.mark.parametrize("length", [30, 60, 400])
 def test_too_far_to_tell_is_infinite(length: int) -> None:
     world = fp.grid((length,))
-    options = fp.OptionSet(world, [0])
+    options = fp.OptionSet(world, np.array([0]))
     assert float(exact_steps_against_an_option(length)) > 1e13
     assert mean_steps(world, options, np.array([length - 1]), 0.5, 1) == np.inf
 

@@ -74,11 +74,11 @@ def test_bad_input() -> None:
 def test_a_state_that_options_put_out_of_reach_is_infinitely_far(length: int, known: bool) -> None:
     # One option back to the start: every step forward must outrun it. Beyond about 1e13 a double cannot tell how far.
     world = fp.grid((length,))
-    steps = fp.steps_between_states(world, fp.OptionSet(world, [0]), targets=[length - 1])
+    steps = fp.steps_between_states(world, fp.OptionSet(world, np.array([0])), targets=[length - 1])
     assert np.isfinite(steps.matrix[0, 0]) == known
     assert (steps.matrix >= 0).all()
     if known:
-        exact = joint_chain(world, fp.OptionSet(world, [0]), length - 1)[0]
+        exact = joint_chain(world, fp.OptionSet(world, np.array([0])), length - 1)[0]
         assert steps.matrix[0, 0] == pytest.approx(exact, rel=1e-4)
 
 

@@ -17,8 +17,9 @@ def test_dead_ends_and_limits() -> None:
     with pytest.raises(InvalidInput, match="every state must have a choice"):
         fp.learn(dead_end, start=0, targets=[2])
     path = fp.grid((60,))
+    back = fp.OptionSet(path, np.array([0]))
     with pytest.raises(InvalidInput, match="max_steps must be enough to reach every target"):
-        fp.measures.sample_steps_between_states(path, fp.OptionSet(path, [0]), targets=[59], n_runs=2, max_steps=5000)
+        fp.measures.sample_steps_between_states(path, back, targets=[59], n_runs=2, max_steps=5000)
     assert fp.cover_time(fp.grid((2,))).high == 1.0
 
 
@@ -68,10 +69,10 @@ def test_walks_on_a_weighted_graph_follow_its_weights() -> None:
 def test_cover_time_and_visits_with_another_share_of_options(p: float) -> None:
     # One option from 0 to 1 and no other place to start it: the walk on two states is the same for any share.
     pair = fp.grid((2,))
-    assert fp.cover_time(pair, fp.OptionSet(pair, [1]), option_probability=p, n_runs=20).high == 1.0
+    assert fp.cover_time(pair, fp.OptionSet(pair, np.array([1])), option_probability=p, n_runs=20).high == 1.0
     # On a path of 3 with an option to 2 from everywhere: the share of visits to 0 falls as options take over.
     path = fp.grid((3,))
-    options = fp.OptionSet(path, [2])
+    options = fp.OptionSet(path, np.array([2]))
     visits = fp.visitation(path, options, start=0, option_probability=p, n_steps=100_000, n_runs=5, seed=1)
     # Chain by hand. An option is decided on in 1 (deciding) with probability p; in 0 too, and then it leads on to 2.
     # From 1, deciding: to 2 with p + (1 − p)/2, to 0 with (1 − p)/2. From 2: to 1, deciding. From 0: to 1, following
@@ -86,7 +87,7 @@ def test_cover_time_and_visits_with_another_share_of_options(p: float) -> None:
 def test_a_share_of_one_is_refused_for_it_may_never_move() -> None:
     # In state 0 the only option ends at once.
     world = fp.grid((3,))
-    options = fp.OptionSet(world, [0])
+    options = fp.OptionSet(world, np.array([0]))
     for measure in (fp.cover_time, fp.visitation, fp.measures.sample_steps_between_states):
         with pytest.raises(InvalidInput, match="option_probability must be below 1 for an agent to be simulated"):
-            measure(world, options, option_probability=1.0)  # type: ignore[operator]
+            measure(world, options, option_probability=1.0)

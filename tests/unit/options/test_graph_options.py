@@ -32,7 +32,7 @@ def rooms() -> fp.World:
 def rooms_options(goals: list[int], radius: float = 0.4) -> tuple[fp.ContinuousMaze, fp.GraphOptions]:
     env = fp.ContinuousMaze(ROOMS, step=0.3, noise=0.05)
     control = fp.options.direction_controller(env.displacements)
-    return env, fp.GraphOptions(fp.OptionSet(rooms(), goals), control, radius=radius)
+    return env, fp.GraphOptions(fp.OptionSet(rooms(), np.array(goals)), control, radius=radius)
 
 
 def test_routes_are_the_shortest_of_networkx() -> None:
@@ -46,7 +46,7 @@ def test_routes_are_the_shortest_of_networkx() -> None:
     weighted = nx.DiGraph()
     for begin, end, length in zip(edges.row, edges.col, lengths, strict=True):
         weighted.add_edge(begin, end, weight=float(length))
-    options = fp.GraphOptions(fp.OptionSet(world, [3, 7]), lambda here, there: 0, radius=0.0)
+    options = fp.GraphOptions(fp.OptionSet(world, np.array([3, 7])), lambda here, there: 0, radius=0.0)
     for number, goal in enumerate((3, 7)):
         expected = nx.single_source_dijkstra_path_length(weighted.reverse(), goal)
         for state in range(world.n_states):
@@ -67,7 +67,7 @@ def test_the_controller_is_asked_for_the_way_to_the_next_state_of_the_route() ->
         asked.append((here.tolist(), there.tolist()))
         return 5
 
-    options = fp.GraphOptions(fp.OptionSet(rooms(), [12]), controller, radius=0.3)
+    options = fp.GraphOptions(fp.OptionSet(rooms(), np.array([12])), controller, radius=0.3)
     # From a place in the cell left of the door the route leads through it; state 6 is the door.
     assert options.act(0, [2.4, 2.7]) == 5
     assert asked == [([2.4, 2.7], [3.5, 2.5])]
@@ -122,7 +122,7 @@ def test_wrong_graphs_are_named() -> None:
         return 0
 
     world = rooms()
-    without, climbing = fp.OptionSet(fp.World.from_map(ROOMS), [0]), fp.discover(world, "eigen", n_options=2)
+    without, climbing = fp.OptionSet(fp.World.from_map(ROOMS), np.array([0])), fp.discover(world, "eigen", n_options=2)
     with pytest.raises(InvalidInput, match="options must be an OptionSet on a world with observations"):
         fp.GraphOptions(without, control, radius=0.1)
     with pytest.raises(InvalidInput, match="options must be an OptionSet on a world with observations"):
@@ -131,7 +131,7 @@ def test_wrong_graphs_are_named() -> None:
         with pytest.raises(InvalidInput, match="options must lead to goals from everywhere"):
             fp.GraphOptions(options, control, radius=0.1)
     with pytest.raises(InvalidInput, match=r"radius must be a finite number of at least 0; got -1\.0"):
-        fp.GraphOptions(fp.OptionSet(world, [0]), control, radius=-1.0)
+        fp.GraphOptions(fp.OptionSet(world, np.array([0])), control, radius=-1.0)
 
 
 def test_controller_needs_a_row_per_action() -> None:

@@ -192,7 +192,7 @@ SETS = {
     "windy": fp.discover(fp.four_rooms(wind=0.3)),
     "eigen": fp.discover(fp.maze(), "eigen", n_options=9),
     "cover": fp.discover(fp.maze(), "cover", n_options=9),
-    "one way": fp.OptionSet(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1), (2, 3)])), [0, 1, 2, 3]),
+    "one way": fp.OptionSet(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1), (2, 3)])), np.array([0, 1, 2, 3])),
     "environment": fp.discover(fp.World.from_env(make("FrozenLake8x8-v1")), "random", n_options=20),
     "none": fp.discover(fp.maze(), "none"),
 }
@@ -232,7 +232,7 @@ def test_a_state_that_the_world_does_not_have(name: str) -> None:
 
 
 def test_ties_are_drawn_among_all_that_are_equally_good() -> None:
-    options = fp.OptionSet(fp.open_room(3, 3), [0])
+    options = fp.OptionSet(fp.open_room(3, 3), np.array([0]))
     rng = np.random.default_rng(0)
     drawn = [options.act(0, 8, rng) for _ in range(400)]
     # Up or left, each half of the time: 4 standard errors are 40.
@@ -269,12 +269,12 @@ def test_a_loop_of_ones_own_with_act() -> None:
 def test_what_a_set_is_made_of_is_checked() -> None:
     world = fp.grid((5,))
     with pytest.raises(InvalidInput, match=r"goals must lie in 0 … 4; got 5"):
-        fp.OptionSet(world, [5])
+        fp.OptionSet(world, np.array([5]))
     with pytest.raises(InvalidInput, match=r"initiation must have one state per option \(2\); got 1"):
-        fp.OptionSet(world, [0, 4], initiation=[2])
+        fp.OptionSet(world, np.array([0, 4]), initiation=np.array([2]))
     with pytest.raises(InvalidInput, match=r"climbs must be of shape \(1, 5\); got \(2, 5\)"):
-        fp.OptionSet(world, [0], climbs=np.zeros((2, 5)))
-    assert repr(fp.OptionSet(world, [0])) == "OptionSet(1 custom options on grid)"
+        fp.OptionSet(world, np.array([0]), climbs=np.zeros((2, 5)))
+    assert repr(fp.OptionSet(world, np.array([0]))) == "OptionSet(1 custom options on grid)"
 
 
 def test_options_belong_to_one_world() -> None:

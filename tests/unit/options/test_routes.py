@@ -97,7 +97,7 @@ def test_lengths_of_routes_equal_networkx_dijkstra(seed: int, directed: bool) ->
     )
     found = steps_to(world, goal)
     np.testing.assert_allclose(found, [expected.get(label, np.inf) for label in plain.labels], rtol=1e-12)
-    option = fp.OptionSet(world, [goal])[0]
+    option = fp.OptionSet(world, np.array([goal]))[0]
     for state in np.flatnonzero(np.isfinite(found))[:5]:
         route = option.route(int(state), seed=seed)
         taken = [graph.edges[plain.labels[u], plain.labels[v]]["length"] for u, v in pairwise(route)]
@@ -113,7 +113,7 @@ def test_of_several_choices_between_two_states_the_shortest_counts() -> None:
         lengths=np.array([5.0, 2.0, 9.0, 3.0, 1.0]),
     )
     np.testing.assert_array_equal(steps_to(world, 2), [5.0, 3.0, 0.0])
-    option = fp.OptionSet(world, [2])[0]
+    option = fp.OptionSet(world, np.array([2]))[0]
     np.testing.assert_array_equal(option.policy(0), [0.0, 1.0, 0.0])
     assert option.route(0).tolist() == [0, 1, 2]
 
@@ -132,5 +132,5 @@ def test_equal_lengths_change_nothing_but_the_unit() -> None:
     world = replace(plain, lengths=np.full(plain.n_choices, 2.5))
     for goal in (0, 70):
         np.testing.assert_allclose(steps_to(world, goal), 2.5 * steps_to(plain, goal), rtol=1e-14)
-        ours, theirs = fp.OptionSet(world, [goal])[0], fp.OptionSet(plain, [goal])[0]
+        ours, theirs = fp.OptionSet(world, np.array([goal]))[0], fp.OptionSet(plain, np.array([goal]))[0]
         np.testing.assert_array_equal(ours.choice_probabilities(), theirs.choice_probabilities())

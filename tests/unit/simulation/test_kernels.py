@@ -63,9 +63,9 @@ def test_moves_are_drawn_by_the_chances_of_the_world() -> None:
 
 def test_options_take_equally_good_choices_alike() -> None:
     world = fp.open_room(3, 3)
-    table, options, stream = world_table(world), fp.OptionSet(world, [0]).table, streams(2, 1)
+    table, options, stream = world_table(world), fp.OptionSet(world, np.array([0])).table, streams(2, 1)
     for state in range(9):
-        policy = fp.OptionSet(world, [0])[0].policy(state)
+        policy = fp.OptionSet(world, np.array([0]))[0].policy(state)
         if not policy.any():
             assert option_choice(table, options, 0, state, stream) == -1
             continue
@@ -78,7 +78,7 @@ def test_options_take_equally_good_choices_alike() -> None:
 def test_decisions_are_options_with_their_probability(p: float) -> None:
     # Of three options two can start in state 1.
     world = fp.open_room(2, 2)
-    options = fp.OptionSet(world, [0, 3, 2], initiation=[1, 1, 0])
+    options = fp.OptionSet(world, np.array([0, 3, 2]), initiation=np.array([1, 1, 0]))
     table, stream = option_table(world, options), streams(7, 1)
     found = shares(lambda: int(random_decision(table, 1, p, stream)) + 1, 4)
     check_shares(found, np.array([1 - p, p / 2, p / 2, 0.0]))
@@ -87,7 +87,7 @@ def test_decisions_are_options_with_their_probability(p: float) -> None:
 
 def test_an_option_that_is_over_costs_no_step() -> None:
     world = fp.grid((4,))
-    options, table = fp.OptionSet(world, [0]), world_table(world)
+    options, table = fp.OptionSet(world, np.array([0])), world_table(world)
     stream = streams(4, 1)
     # Following the option from 2 leads to 1, still following; at 0 it is over, and the one move leads to 1.
     assert next_random_state(table, options.table, 2, 0, 0.5, stream) == (1, 0)

@@ -19,7 +19,7 @@ from tests.helpers.envs import make
 def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> None:
     assert log.labels is not None
     assert world.labels is not None
-    order = [log.find_state(label) for label in world.labels]
+    order = np.array([log.find_state(label) for label in world.labels], dtype=np.int64)
     np.testing.assert_allclose(log.adjacency.toarray()[np.ix_(order, order)], world.adjacency.toarray(), atol=tolerance)
 
 
@@ -117,7 +117,7 @@ def test_a_state_in_which_some_arrivals_end_restarts_by_their_share() -> None:
     world = fp.World.from_log(log)
     assert world.labels == (0, 1, 2)
     cut = 1 / 6
-    np.testing.assert_allclose(world.restart, [cut, 0.25 + 0.75 * cut, 1.0], rtol=1e-15)
+    np.testing.assert_allclose(np.asarray(world.restart), [cut, 0.25 + 0.75 * cut, 1.0], rtol=1e-15)
     np.testing.assert_array_equal(world.starts, [1.0, 0.0, 0.0])
     assert world.terminal.tolist() == [False, False, True]
 

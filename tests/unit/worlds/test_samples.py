@@ -169,7 +169,7 @@ def test_lengths_are_distances_and_positions_are_y_and_x() -> None:
     assert world.observations is not None
     edges = world.adjacency.tocoo()
     expected = np.linalg.norm(world.observations[edges.row] - world.observations[edges.col], axis=1)
-    np.testing.assert_allclose(world.lengths, expected, rtol=1e-14)
+    np.testing.assert_allclose(np.asarray(world.lengths), expected, rtol=1e-14)
     np.testing.assert_array_equal(world.positions, world.observations[:, ::-1])
     assert not world.on_grid
     assert fp.World.from_samples(np.random.default_rng(0).normal(size=(50, 3))).positions is None

@@ -32,7 +32,7 @@ def test_positions_may_be_any_numbers_and_whole_ones_are_cells() -> None:
     np.testing.assert_array_equal(places.positions, [[0, 0.2], [0, 0.7], [0, 0.9]])
     assert not fp.World.from_graph(PATH, positions=[[0], [1], [2]]).on_grid
     with pytest.raises(InvalidInput, match=r"positions must be one row of finite numbers per state \(3\)"):
-        fp.World.from_graph(PATH, positions=[[0, np.nan], [0, 1], [0, 2]])
+        fp.World.from_graph(PATH, positions=np.array([[0, np.nan], [0, 1], [0, 2]]))
 
 
 def test_constructor_checks_what_it_is_given() -> None:

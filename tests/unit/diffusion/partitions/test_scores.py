@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.experiments.bench import cylinder
+from tests.helpers.worlds import cylinder
 
 
 @pytest.mark.parametrize("size", [50, 997, 10_000])

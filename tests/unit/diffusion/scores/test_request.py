@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from inspect import signature
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,9 +54,10 @@ def test_keywords_that_score_does_not_have() -> None:
 
 
 def test_numbers_of_any_kind() -> None:
-    request = ScoreRequest(t=np.int64(3), tolerance=np.float32(0.5), seed=np.int64(1), n_jobs=np.int8(2))
+    request = ScoreRequest.of(t=np.int64(3), tolerance=np.float32(0.5), seed=np.int64(1), n_jobs=np.int8(2))
     assert (request.t, request.tolerance, request.seed, request.n_jobs) == (3.0, 0.5, 1, 2)
-    assert fp.score(fp.ring(), np.float32(4), tolerance=np.float32(0.25)).error_bound is not None
+    numbers: Any = (np.float32(4), np.float32(0.25))
+    assert fp.score(fp.ring(), numbers[0], tolerance=numbers[1]).error_bound is not None
 
 
 @pytest.mark.parametrize(
