@@ -1,48 +1,128 @@
-"""Worlds that several tests use."""
+"""One world of every kind: a new kind is one more line of `WORLDS`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import Any
 
 import networkx as nx
 import numpy as np
+from scipy.sparse import issparse
 
 import farpoint as fp
+from tests.helpers.envs import make
 
 
-def cylinder(n_around: int, n_long: int) -> fp.World:
-    """A grid whose rows are closed to circles; state = place around × n_long + place along."""
-    return fp.World.from_graph(nx.cartesian_product(nx.cycle_graph(n_around), nx.path_graph(n_long)))
+def _frozen_lake(*, is_slippery: bool) -> Any:
+    return make("FrozenLake-v1", is_slippery=is_slippery)
 
 
-def without_map(world: fp.World) -> fp.World:
-    """The same graph without its positions, so that no solver knows that it is a map."""
-    return fp.World.from_graph(world.adjacency)
+def _laid_out() -> fp.World:
+    graph = nx.random_geometric_graph(40, 0.3, seed=1)
+    nx.set_node_attributes(graph, nx.spring_layout(graph, seed=1), "pos")
+    return fp.World.from_graph(graph, largest_component=True)
 
 
-def directed_graph(seed: int, n: int = 60) -> fp.World:
-    """A graph of random one-way edges around a one-way circle: every state can be reached."""
-    rng = np.random.default_rng(seed)
-    weights = (rng.random((n, n)) < 0.06) * rng.random((n, n))
-    weights[np.arange(n), (np.arange(n) + 1) % n] = 1.0
-    return fp.World.from_graph(weights)
+def _map_as_graph() -> fp.World:
+    rooms = fp.four_rooms()
+    return fp.World.from_graph(rooms.adjacency, positions=rooms.positions)
 
 
-def with_episodes(world: fp.World, *, terminal: int = 3, n_starts: int = 5, seed: int = 0) -> fp.World:
-    """The same moves with episodes: some states always end them, the others now and then."""
-    rng = np.random.default_rng(seed)
-    restart = rng.uniform(0.0, 0.2, world.n_states)
-    restart[rng.choice(world.n_states, terminal, replace=False)] = 1.0
-    starts = np.zeros(world.n_states)
-    starts[rng.choice(np.flatnonzero(restart < 1.0), n_starts, replace=False)] = rng.uniform(0.5, 1.0, n_starts)
-    return replace(world, restart=restart, starts=starts / starts.sum())
+def _one_way() -> fp.World:
+    return fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 3), (3, 0), (2, 0)]))
 
 
-def spider(n_legs: int, length: int) -> fp.World:
-    """Paths of one length that meet in state 0: by symmetry most eigenvalues are repeated n_legs − 1 times."""
-    n = n_legs * length + 1
-    weights = np.zeros((n, n))
-    for leg in range(n_legs):
-        states = [0, *range(1 + leg * length, 1 + (leg + 1) * length)]
-        weights[states[:-1], states[1:]] = 1.0
-    return fp.World.from_graph(weights + weights.T)
+def _two_ends() -> fp.World:
+    """A walk from a state that nothing enters to one of two that nothing leaves: only symmetrized is it defined."""
+    return fp.World.from_graph(nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1), (0, 3), (2, 4), (5, 0)]))
+
+
+def _restarting() -> fp.World:
+    """A weighted graph with episodes: two terminal states, a restart of its own in each state, and five starts."""
+    rng = np.random.default_rng(5)
+    graph = nx.connected_watts_strogatz_graph(40, 4, 0.2, seed=2)
+    weights = nx.to_numpy_array(graph) * rng.uniform(0.5, 2.0, size=(40, 40))
+    weights[[11, 29]] = 0.0
+    plain = fp.World.from_graph(weights)
+    restart = rng.uniform(0.0, 0.2, size=40)
+    restart[[3, 4]] = 0.0
+    restart[[11, 29]] = 1.0
+    starts = np.zeros(40)
+    starts[[0, 7, 12, 20, 33]] = [0.3, 0.25, 0.2, 0.15, 0.1]
+    return fp.World(
+        plain.transitions,
+        plain.choice_ptr,
+        weights=plain.weights,
+        targets=np.array([11, 29]),
+        restart=restart,
+        starts=starts,
+        name="restarting",
+    )
+
+
+def _log(*, is_slippery: bool, **settings: Any) -> fp.World:
+    return fp.World.from_log(fp.record_log(_frozen_lake(is_slippery=is_slippery), 700, seed=3), **settings)
+
+
+def _log_without_actions() -> fp.World:
+    rng = np.random.default_rng(4)
+    places = np.clip(np.cumsum(rng.choice([-1, 1], size=(3_000, 2)), axis=0) % 13, 3, 9).tolist()
+    return fp.World.from_log([tuple(place) for place in places[:-1]], [tuple(place) for place in places[1:]])
+
+
+def _samples(neighbors: str) -> fp.World:
+    before, after = fp.ContinuousMaze("....\n.##.\n....").random_walk(4_000, seed=2)
+    return fp.World.from_samples(before, after, n_states=60, neighbors=neighbors, seed=1)
+
+
+_BUILDERS: dict[str, Callable[[], fp.World]] = {
+    "four_rooms": fp.four_rooms,
+    "maze": fp.maze,
+    "ring": fp.ring,
+    "open_room": lambda: fp.open_room(6, 9),
+    "random_maze": lambda: fp.random_maze(12, 20),
+    "grid_3d": lambda: fp.grid((3, 4, 5)),
+    "windy": lambda: fp.four_rooms(wind=1 / 3),
+    "tree": lambda: fp.World.from_graph(nx.balanced_tree(2, 5)),
+    "karate": lambda: fp.World.from_graph(nx.karate_club_graph()),
+    "one_way": _one_way,
+    "two_ends": _two_ends,
+    "layout": _laid_out,
+    "map_as_graph": _map_as_graph,
+    "frozen_lake": lambda: fp.World.from_env(_frozen_lake(is_slippery=False)),
+    "slippery_lake": lambda: fp.World.from_env(_frozen_lake(is_slippery=True)),
+    "cliff": lambda: fp.World.from_env(make("CliffWalking-v1")),
+    "door_key": lambda: fp.World.from_env(make("MiniGrid-DoorKey-5x5-v0")),
+    "log": lambda: _log(is_slippery=False),
+    "slippery_log": lambda: _log(is_slippery=True),
+    "symmetrized_log": lambda: _log(is_slippery=True, symmetrize=True),
+    "log_without_actions": _log_without_actions,
+    "kernel_samples": lambda: _samples("kernel"),
+    "temporal_samples": lambda: _samples("temporal"),
+    "restarting": _restarting,
+}
+# Worlds cannot be changed, so that one of each is enough.
+WORLDS: dict[str, Callable[[], fp.World]] = {name: cache(build) for name, build in _BUILDERS.items()}
+
+
+def assert_same_world(one: fp.World, two: fp.World) -> None:
+    """Fail unless two worlds are equal in every field, and in what follows from them."""
+    for item in fields(fp.World):
+        if item.name != "known":
+            _assert_same(item.name, getattr(one, item.name), getattr(two, item.name))
+    for name in ("adjacency", "symmetric", "floor", "component_sizes", "fingerprint", "deterministic", "on_grid"):
+        _assert_same(name, getattr(one, name), getattr(two, name))
+
+
+def _assert_same(name: str, one: Any, two: Any) -> None:
+    if issparse(one):
+        assert one.shape == two.shape, name
+        for part in ("indptr", "indices", "data"):
+            _assert_same(f"{name}.{part}", getattr(one, part), getattr(two, part))
+    elif isinstance(one, np.ndarray):
+        assert one.dtype == two.dtype, name
+        np.testing.assert_array_equal(one, two, err_msg=name)
+    else:
+        assert one == two, name

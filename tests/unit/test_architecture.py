@@ -1,22 +1,26 @@
-"""The layers, the speed of importing, and the examples in docstrings."""
+"""The structure of the package: layers, sizes, names, what may write files, a light start, examples everywhere."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import inspect
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import farpoint as fp
-from farpoint import report
+from farpoint.errors import MissingExtra
 
 PACKAGE = Path(fp.__file__).parent
-# From the bottom up: a layer imports only from those before it. `studio` and `cli` stand side by side.
+FILES = sorted(PACKAGE.rglob("*.py"))
+# From the bottom up: a layer imports only from those before it.
 LAYERS = [
     "errors",
     "files",
@@ -33,70 +37,227 @@ LAYERS = [
     "experiments",
     "cli",
 ]
+MOST_LINES = 350
+MOST_NAMES = 40
+# Packages of whose public names every one has an example.
+EXEMPLARY = ["diffusion", "options", "envs", "measures", "agents", "worlds", "deep", "report"]
+
+
+def name_of(file: Path) -> str:
+    """The dotted name of a module."""
+    parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def file_id(file: Path) -> str:
+    return file.relative_to(PACKAGE).as_posix()
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+every_file = pytest.mark.parametrize("file", FILES, ids=file_id)
 
 
 def imported_layers(file: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-        elif isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-    return {name.split(".")[1] for name in names if name.startswith("farpoint.")}
-
-
-FILES = sorted(PACKAGE.glob("*/**/*.py"))
-by_file = pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-
-
-@by_file
-def test_imports_point_down(file: Path) -> None:
-    layer = file.relative_to(PACKAGE).parts[0]
-    allowed = set(LAYERS[: LAYERS.index(layer) + 1])
-    assert imported_layers(file) <= allowed, f"{layer} imports {imported_layers(file) - allowed}"
-
-
-@by_file
-def test_files_are_short_and_not_named_like_what_they_hold(file: Path) -> None:
-    text = file.read_text()
-    assert len(text.splitlines()) <= 350
-    defined = {node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    assert file.stem not in defined
-
-
-def private_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Names with one underscore that belong to something else: imported, read off an object, or named in a string."""
-
-    def private(name: str) -> bool:
-        return name.startswith("_") and not name.startswith("__") and name != "_"
-
-    for node in ast.walk(tree):
+    """The layers that a module imports from, anywhere; of the package itself all but its version is above."""
+    names, of_package = set[str](), set[str]()
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.ImportFrom):
-            yield from ((node.lineno, alias.name) for alias in node.names if private(alias.name))
-        elif isinstance(node, ast.Attribute) and private(node.attr):
-            if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
-                yield node.lineno, node.attr
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
-            for value in node.args:
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield from ((node.lineno, part) for part in value.value.split(".") if private(part))
+            assert node.level == 0, "imports name the whole module"
+            if node.module == "farpoint":
+                names |= {f"farpoint.{alias.name}" for alias in node.names}
+            else:
+                names.add(node.module or "")
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+            of_package |= {alias.asname or alias.name for alias in node.names if alias.name == "farpoint"}
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in of_package:
+            names.add(f"farpoint.{node.attr}")
+    layers = {name.split(".")[1] for name in names if name.startswith("farpoint.")}
+    return layers - {"__version__", "__file__"}
 
 
-@pytest.mark.parametrize("folder", ["tests", "examples", "benchmarks"])
-def test_nothing_outside_reaches_private_names(folder: str) -> None:
-    files = sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
-    assert files
-    found = [(file.name, *place) for file in files for place in private_names(ast.parse(file.read_text()))]
-    assert found == []
+def test_every_module_belongs_to_a_layer() -> None:
+    assert {name_of(file).split(".")[1] for file in FILES if file.parent != PACKAGE or file.stem != "__init__"} == set(
+        LAYERS
+    )
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if name_of(file) != "farpoint"], ids=file_id)
+def test_imports_point_down(file: Path) -> None:
+    layer = name_of(file).split(".")[1]
+    above = imported_layers(file) - set(LAYERS[: LAYERS.index(layer) + 1])
+    assert not above, f"{layer} imports {above}"
+
+
+@every_file
+def test_no_file_is_long(file: Path) -> None:
+    assert len(file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@every_file
+def test_no_module_has_the_name_of_something_in_it(file: Path) -> None:
+    name = name_of(file).rsplit(".", 1)[-1]
+    for node in tree_of(file).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            assert node.name != name
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            assert name not in {alias.asname or alias.name for alias in node.names}
+
+
+# Imports every module that can be imported here, and says what the modules look like afterwards.
+_LOOK = """
+import importlib, inspect, json, pkgutil
+import farpoint
+
+modules, missing, broken, callables, shadowed = {"farpoint": farpoint}, [], [], [], []
+for info in pkgutil.walk_packages(farpoint.__path__, "farpoint.", onerror=lambda name: None):
+    if info.name.endswith("__main__"):
+        continue
+    try:
+        modules[info.name] = importlib.import_module(info.name)
+    except ImportError as error:
+        of_others = error.name is not None and not error.name.startswith("farpoint")
+        (missing if of_others else broken).append(info.name)
+for name, module in modules.items():
+    parent, _, last = name.rpartition(".")
+    if inspect.isroutine(own := getattr(module, last, None)) or inspect.isclass(own):
+        callables.append(name)
+    if parent and getattr(modules[parent], last) is not module:
+        shadowed.append(name)
+print(json.dumps({"modules": list(modules), "missing": missing, "broken": broken,
+    "callables": callables, "shadowed": shadowed}))
+"""
+
+
+@cache
+def look() -> dict[str, list[str]]:
+    command = [sys.executable, "-W", "ignore", "-c", _LOOK]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    result: dict[str, list[str]] = json.loads(run.stdout.splitlines()[-1])
+    return result
+
+
+def test_every_module_can_be_imported() -> None:
+    assert look()["broken"] == []
+    # But for those that need packages which are not installed here.
+    found = {*look()["modules"], *look()["missing"]}
+    assert found == {name_of(file) for file in FILES} - {"farpoint.__main__"}
+
+
+def test_importing_a_module_never_gives_a_function() -> None:
+    assert look()["callables"] == []
+
+
+def test_no_attribute_of_a_package_hides_a_module() -> None:
+    assert look()["shadowed"] == []
+
+
+class Writers(ast.NodeVisitor):
+    """The calls of a module that write files under a name of their own.
+
+    Allowed is what writes to a place that `whole_file` or `results_folder` gave, in the ``with`` block of that place,
+    or into memory.
+    """
+
+    METHODS = frozenset({"write_text", "write_bytes", "savefig", "savez", "savez_compressed", "savetxt", "tofile"})
+    TABLES = frozenset({"write_table", "to_parquet", "to_csv", "to_json", "to_pickle"})
+    FUNCTIONS = frozenset({"os.replace", "os.rename", "shutil.move", "shutil.copy", "shutil.copytree", "np.save"})
+    TEMPORARY = frozenset({"mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryFile"})
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._given: list[str] = []
+
+    def visit_With(self, node: ast.With) -> None:
+        names = [
+            item.optional_vars.id
+            for item in node.items
+            if isinstance(item.optional_vars, ast.Name)
+            and {"whole_file", "results_folder"} & {called(call) for call in calls_in(item.context_expr)}
+        ]
+        self._given += names
+        self.generic_visit(node)
+        del self._given[len(self._given) - len(names) :]
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if isinstance(node.value, ast.Call) and called(node.value).endswith(("BytesIO", "StringIO")):
+            self._given += [target.id for target in node.targets if isinstance(target, ast.Name)]
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        places = {name.id for part in (node.func, *node.args) for name in ast.walk(part) if isinstance(name, ast.Name)}
+        if self._writes(node) and not places & set(self._given):
+            self.found.append(f"line {node.lineno}: {called(node)}")
+        self.generic_visit(node)
+
+    def _writes(self, node: ast.Call) -> bool:
+        name, method = called(node), isinstance(node.func, ast.Attribute)
+        last = name.rsplit(".", 1)[-1]
+        if last == "open" and name != "os.open":
+            modes = [*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "mode")][:3]
+            return any(
+                isinstance(mode, ast.Constant) and isinstance(mode.value, str) and set(mode.value) & set("wxa+")
+                and set(mode.value) <= set("rwxabt+")
+                for mode in modes
+            )  # fmt: skip
+        return (method and last in self.METHODS | self.TABLES) or name in self.FUNCTIONS or last in self.TEMPORARY
+
+
+def calls_in(node: ast.AST) -> Iterator[ast.Call]:
+    return (part for part in ast.walk(node) if isinstance(part, ast.Call))
+
+
+def called(node: ast.Call) -> str:
+    """What is called, as far as it is a dotted name."""
+    function: Any = node.func
+    parts: list[str] = []
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    return ".".join(reversed([*parts, function.id if isinstance(function, ast.Name) else "…"]))
+
+
+def written_in(code: str) -> list[str]:
+    writers = Writers()
+    writers.visit(ast.parse(code))
+    return writers.found
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if name_of(file) != "farpoint.files"], ids=file_id)
+def test_only_one_module_writes_files(file: Path) -> None:
+    assert written_in(file.read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize(
-    "name", ["agents", "deep", "diffusion", "envs", "errors", "measures", "options", "report", "worlds"]
+    ("code", "n_found"),
+    [
+        ("open(path, 'w')", 1),
+        ("open(path)", 0),
+        ("path.open('wb')", 1),
+        ("path.open(mode='a')", 1),
+        ("path.open('rb')", 0),
+        ("path.write_text(text)", 1),
+        ("write_text(path, text)", 0),
+        ("np.savez(path, a=a)", 1),
+        ("os.replace(a, b)", 1),
+        ("text.replace(a, b)", 0),
+        ("tempfile.mkdtemp()", 1),
+        ("figure.savefig(path)", 1),
+        ("buffer = io.BytesIO()\nfigure.savefig(buffer)", 0),
+        ("with whole_file(path) as temporary:\n    figure.savefig(temporary)", 0),
+        ("with whole_file(path) as temporary:\n    figure.savefig(path)", 1),
+        ("with whole_file(path) as temporary, temporary.open('w') as file:\n    pass", 0),
+        ("with whole_file(path) as temporary:\n    pass\nfigure.savefig(temporary)", 1),
+        ("with results_folder(out) as folder:\n    (folder / 'a').write_text(b)", 0),
+    ],
 )
-def test_submodules_are_attributes(name: str) -> None:
-    code = f"import farpoint as fp; print(fp.{name}.__name__)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == f"farpoint.{name}"
+def test_writers_are_noticed(code: str, n_found: int) -> None:
+    assert len(written_in(code)) == n_found
 
 
 @pytest.mark.parametrize("command", ["import farpoint", "from farpoint.cli.app import app"])
@@ -107,22 +268,36 @@ def test_start_is_light(command: str) -> None:
     assert run.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", [*fp.__all__, *(f"report.{name}" for name in report.__all__ if name != "FORMATS")])
-def test_every_public_name_has_an_example(name: str) -> None:
-    value = getattr(report, name.removeprefix("report.")) if name.startswith("report.") else getattr(fp, name)
-    assert doctest.DocTestParser().get_examples(inspect.getdoc(value) or ""), f"{name} has no example"
+def test_modules_are_attributes_of_the_package() -> None:
+    modules = [layer for layer in LAYERS if layer != "cli"]
+    code = f"import farpoint as fp; print([getattr(fp, name).__name__ for name in {modules}])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == str([f"farpoint.{name}" for name in modules])
+
+
+def test_there_are_few_names_at_the_top() -> None:
+    assert len(fp.__all__) == len(set(fp.__all__)) <= MOST_NAMES
+    assert set(fp.__all__) <= set(dir(fp))
+
+
+PUBLIC = [("", name) for name in fp.__all__] + [
+    (package, name) for package in EXEMPLARY for name in getattr(fp, package).__all__
+]
+
+
+@pytest.mark.parametrize(("package", "name"), PUBLIC)
+def test_every_public_name_has_an_example(package: str, name: str) -> None:
+    try:
+        value = getattr(getattr(fp, package) if package else fp, name)
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    # A constant has no docstring of its own.
+    if callable(value):
+        assert doctest.DocTestParser().get_examples(inspect.getdoc(value) or ""), f"{name} has no example"
+    else:
+        assert name.isupper()
 
 
 def test_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'teleport'"):
         fp.teleport  # noqa: B018
-
-
-def test_there_are_few_names_at_the_top_and_all_exist() -> None:
-    assert len(fp.__all__) <= 40
-    for name in fp.__all__:
-        assert getattr(fp, name) is not None
-
-
-def test_dir_lists_the_public_names() -> None:
-    assert set(fp.__all__) <= set(dir(fp))

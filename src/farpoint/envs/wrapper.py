@@ -17,7 +17,17 @@ from farpoint.worlds.keys import StateKey
 
 
 class Transition(NamedTuple):
-    """One primitive step, in the terms that the options read; see `OptionsWrapper.on_step`."""
+    """One primitive step, in the terms that the options read; see `OptionsWrapper.on_step`.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+    >>> wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
+    >>> wrapped.on_step = print
+    >>> _ = wrapped.reset(seed=0), wrapped.step(2)
+    Transition(observation=0, action=2, reward=0.0, next_observation=1, terminated=False)
+    """
 
     observation: Any
     action: int
@@ -206,7 +216,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 def _check_world(env: Any, options: OptionSet, n_actions: int, *, custom_state: bool) -> None:
     world = options.world
     assert world.actions is not None
-    if world.labels is None or world.actions.max(initial=-1) >= n_actions:
+    if (world.labels is None and not custom_state) or world.actions.max(initial=-1) >= n_actions:
         raise InvalidInput(
             f"options must be of a world made from this environment; got {options!r}. Make it with World.from_env."
         )

@@ -83,6 +83,13 @@ class LearnedOption:
     """One option of `LearnedOptions`: it leads to ``goal`` and ends within ``radius`` of it.
 
     ``success`` is the share of trials in which it reached the goal.
+
+    Examples
+    --------
+    >>> stay = GoalNetwork(np.zeros(2), np.ones(2), np.empty((0, 2)), (np.zeros((3, 2)),), (np.array([0, 1, 0]),))
+    >>> option = LearnedOption(np.array([5.0]), success=0.9, radius=0.5, network=stay)
+    >>> option.act([3.0]), option.can_start([4.8])
+    (1, False)
     """
 
     goal: NDArray[np.float32]

@@ -15,7 +15,18 @@ from numpy.typing import NDArray
 
 
 class OptionLike(Protocol):
-    """One option, in the sense of Sutton, Precup and Singh: initiation set, policy, termination."""
+    """One option, in the sense of Sutton, Precup and Singh: initiation set, policy, termination.
+
+    Examples
+    --------
+    >>> class Ahead:
+    ...     def can_start(self, observation): return observation < 3
+    ...     def act(self, observation): return 1 if observation < 3 else None
+    ...     def ended(self, observation): return observation >= 3
+    >>> ahead: OptionLike = Ahead()
+    >>> ahead.act(0)
+    1
+    """
 
     def can_start(self, observation: Any) -> bool:
         """Return whether the option can start here; never where it would end at once."""
@@ -39,13 +50,10 @@ class Options(Sequence[Member]):
 
     Examples
     --------
-    >>> class Ahead:                                   # any object with these three methods is an option
-    ...     def can_start(self, observation): return observation < 3
-    ...     def act(self, observation): return 1 if observation < 3 else None
-    ...     def ended(self, observation): return observation >= 3
-    >>> options = OptionList([Ahead()])
-    >>> options.can_start(0), options.ended(3), options.act(0, 2)
-    (array([ True]), array([ True]), 1)
+    >>> import farpoint as fp
+    >>> options = OptionList([fp.OptionSet(fp.grid((5,)), [0])[0], fp.OptionSet(fp.grid((3,)), [2])[0]])
+    >>> options.can_start(0), options.ended(2), options.act(1, 1)
+    (array([False,  True]), array([False,  True]), 1)
     """
 
     @abstractmethod

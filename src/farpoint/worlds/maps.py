@@ -198,4 +198,4 @@ def floor_of(positions: NDArray[Any], moves: csr_array) -> NDArray[np.bool_] | N
     floor[cells[:, 0], cells[:, 1]] = True
     # As many moves as there are pairs of adjacent cells, and no others: then it is all of them.
     n_pairs = 2 * int((floor[1:] & floor[:-1]).sum() + (floor[:, 1:] & floor[:, :-1]).sum())
-    return floor if bool(adjacent.all()) and n_pairs == moves.nnz else None
+    return read_only(floor) if bool(adjacent.all()) and n_pairs == moves.nnz else None

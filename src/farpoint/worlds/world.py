@@ -123,6 +123,8 @@ class World(Builders):
         for what in ("weights", "lengths"):
             if getattr(self, what) is not None:
                 put(what, arrays.positive_per_choice(what, getattr(self, what), n_choices))
+        if self.weights is not None:  # what is known of a map need not hold with them
+            put("known", Known(connected=self.known.connected))
         if self.positions is not None:
             whole = np.issubdtype(np.asarray(self.positions).dtype, np.integer)
             checked = arrays.rows_per_state("positions", self.positions, n_states)
@@ -226,7 +228,7 @@ class World(Builders):
     def floor(self) -> NDArray[np.bool_] | None:
         """The map, if the moves are exactly those between adjacent floor cells, each of weight 1; else None."""
         if self.known.floor is not None:
-            return self.known.floor
+            return arrays.read_only(self.known.floor)
         if self.positions is None or not self.on_grid or not self.symmetric:
             return None
         from farpoint.worlds.maps import floor_of

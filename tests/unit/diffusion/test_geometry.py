@@ -8,7 +8,7 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 def test_distances_of_worlds_that_are_not_symmetric() -> None:

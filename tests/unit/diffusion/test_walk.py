@@ -16,7 +16,7 @@ from farpoint.diffusion.walk import Jumps, Walk
 from farpoint.errors import InvalidInput, NotConnected
 from tests.helpers import brute
 from tests.helpers.envs import make
-from tests.helpers.worlds import directed_graph, with_episodes
+from tests.helpers.graphs import directed_graph, with_episodes
 
 Weights = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from joblib import Parallel, delayed
 import farpoint as fp
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, MissingExtra, UnknownName
-from tests.helpers.worlds import with_episodes, without_map
+from tests.helpers.graphs import with_episodes, without_map
 
 pytestmark = [pytest.mark.xdist_group("clusters"), pytest.mark.slow]
 

@@ -17,7 +17,7 @@ from farpoint.errors import InvalidInput
 from farpoint.options.methods import eigen
 from farpoint.options.methods.eigen import affordable_walk
 from tests.helpers import brute
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 def windy_maze(side: int) -> fp.World:

@@ -9,7 +9,7 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidInput
 from farpoint.simulation.tables import check_option_probability, streams, world_table
-from tests.helpers.worlds import directed_graph
+from tests.helpers.graphs import directed_graph
 
 
 @pytest.mark.parametrize("world", [fp.four_rooms(wind=0.3), directed_graph(2), fp.ring()], ids=str)

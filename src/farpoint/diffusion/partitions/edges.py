@@ -30,7 +30,15 @@ Edges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class PartitionedWorld:
-    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²."""
+    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d².
+
+    Examples
+    --------
+    >>> import tempfile, farpoint as fp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fp.diffusion.write_partitions(fp.grid((5,)), folder, states_per_partition=2).bounds
+    (0, 2, 4, 5)
+    """
 
     folder: str
     n_states: int

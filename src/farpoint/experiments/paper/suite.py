@@ -63,8 +63,8 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         note=(
             "Exact, by linear algebra, where the paper averages simulated walks; quantiles by Hazen’s rule. "
             "Eigenoptions depend on how ties and signs are resolved, and on the Ring, like cover options, on the basis "
-            "that a solver picks inside repeated eigenvalues. Random options (not in the paper’s table) are the median "
-            "over draws."
+            "that is chosen inside repeated eigenvalues (here one that does not depend on the machine). Random options "
+            "(not in the paper’s table) are the median over draws."
         ),
     ),
     Experiment(

@@ -47,6 +47,7 @@ def affordable_walk(walk: Walk) -> Walk:
 
     A partial singular value decomposition needs sparse factors, which fill up in worlds with wide layers.
     """
-    if walk.symmetric or walk.n_states <= POLAR_LIMIT:
+    if walk.symmetric:
         return walk
-    return walk if not walk.polar_problem and not is_wide(walk.moves) else walk.symmetrized()
+    affordable = walk.n_states <= POLAR_LIMIT or not is_wide(walk.moves)
+    return walk if affordable and not walk.polar_problem else walk.symmetrized()

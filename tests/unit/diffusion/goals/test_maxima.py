@@ -7,7 +7,7 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.worlds import cylinder
+from tests.helpers.graphs import cylinder
 
 
 @pytest.mark.parametrize("shape", [(20, 20), (5,), (6, 8), (5, 6, 7), (4, 4, 4, 4)])

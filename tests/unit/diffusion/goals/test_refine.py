@@ -7,7 +7,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from tests.helpers.worlds import cylinder
+from tests.helpers.graphs import cylinder
 
 
 def test_refined_goals_are_maxima_of_the_exact_score() -> None:

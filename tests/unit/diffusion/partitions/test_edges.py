@@ -14,7 +14,7 @@ import pytest
 import farpoint as fp
 from farpoint.diffusion.partitions.edges import Edges
 from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 def pieces_of_a_circle(n_states: int, piece: int) -> Iterator[Edges]:

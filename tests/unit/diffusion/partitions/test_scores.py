@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
-from tests.helpers.worlds import cylinder
+from tests.helpers.graphs import cylinder
 
 
 @pytest.mark.parametrize("size", [50, 997, 10_000])

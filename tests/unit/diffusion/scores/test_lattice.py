@@ -15,7 +15,7 @@ from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
 from farpoint.diffusion.scores.local import LocalScores, StateScores
 from farpoint.diffusion.walk import Walk
 from tests.helpers import brute
-from tests.helpers.worlds import without_map
+from tests.helpers.graphs import without_map
 
 
 @given(

@@ -14,7 +14,7 @@ from farpoint.errors import InvalidInput, WrongCheckpoint
 from farpoint.files import read_arrays
 from tests.helpers import brute
 from tests.helpers.envs import make
-from tests.helpers.worlds import directed_graph, with_episodes, without_map
+from tests.helpers.graphs import directed_graph, with_episodes, without_map
 
 
 @pytest.mark.parametrize("graph", [False, True])

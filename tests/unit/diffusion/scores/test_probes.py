@@ -10,7 +10,7 @@ from farpoint.diffusion.scores.probes import probe_scores, probe_seconds
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 @pytest.mark.parametrize("wind", [0.0, 0.2])

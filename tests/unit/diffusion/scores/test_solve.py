@@ -10,7 +10,7 @@ import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected
 from tests.helpers import brute
 from tests.helpers.envs import make
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 def test_three_state_path_by_hand() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import farpoint as fp
 from farpoint.diffusion.spectra.bases import canonical_vectors, fixed_signs
 from tests.helpers import brute
-from tests.helpers.worlds import cylinder, spider
+from tests.helpers.graphs import cylinder, spider
 
 Vectors = NDArray[np.float64]
 

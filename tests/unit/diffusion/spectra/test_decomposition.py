@@ -9,7 +9,7 @@ from farpoint.diffusion.spectra.decomposition import walk_spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.worlds import with_episodes
+from tests.helpers.graphs import with_episodes
 
 
 @pytest.mark.parametrize("world", [fp.ring(), fp.four_rooms(), fp.four_rooms(wind=1 / 3)], ids=str)

@@ -10,7 +10,7 @@ import farpoint as fp
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate, check_residual
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.walk import Walk
-from tests.helpers.worlds import directed_graph, with_episodes
+from tests.helpers.graphs import directed_graph, with_episodes
 
 WALKS = {
     "symmetric": Walk.of(fp.maze()),

@@ -10,7 +10,7 @@ from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.worlds import directed_graph, with_episodes
+from tests.helpers.graphs import directed_graph, with_episodes
 
 WALKS = {
     "symmetric": Walk.of(fp.four_rooms()),

@@ -15,7 +15,7 @@ from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import FiedlerVectors, leading_components
 from farpoint.diffusion.walk import Walk
 from tests.helpers import brute
-from tests.helpers.worlds import directed_graph, spider, with_episodes
+from tests.helpers.graphs import directed_graph, spider, with_episodes
 
 Matrix = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import is_wide, with_every_copy
 from farpoint.diffusion.spectra.multigrid import MultigridSolver
 from farpoint.diffusion.walk import Walk
-from tests.helpers.worlds import spider
+from tests.helpers.graphs import spider
 
 pytestmark = pytest.mark.skipif(not multigrid.multigrid_installed(), reason="needs farpoint[scale]")
 

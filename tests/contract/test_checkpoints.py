@@ -1,0 +1,205 @@
+"""What every computation with ``checkpoint=`` must satisfy; a new one is one more line of `COMPUTATIONS`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import OutputError, WrongCheckpoint
+
+Content = dict[str, Any]
+
+
+class Interrupted(Exception):
+    """Raised in the middle of a computation."""
+
+
+@dataclass(frozen=True)
+class Computation:
+    """Something that can be interrupted: ``run(**settings)`` returns all that it computes.
+
+    ``changes`` are settings of another computation, and the word that the error must contain.
+    """
+
+    run: Callable[..., Content]
+    changes: list[tuple[dict[str, Any], str]]
+
+
+def score(world: Callable[[], fp.World], other: Callable[[], fp.World], **settings: Any) -> Computation:
+    worlds = {"one": world(), "other": other()}
+
+    def run(*, world: str = "one", **changes: Any) -> Content:
+        scores = fp.score(worlds[world], **{"t": 3, "solver": "local", "n_jobs": 1, **settings, **changes})
+        return {"scores": np.asarray(scores), "bound": scores.error_bound, "reason": scores.reason}
+
+    return Computation(run, [({"t": 4}, "t"), ({"tolerance": 0.05}, "tolerance"), ({"world": "other"}, "world")])
+
+
+def discovery() -> Computation:
+    def run(*, shape: tuple[int, int] = (280, 300), **changes: Any) -> Content:
+        world = fp.open_room(*shape)
+        options = fp.discover(world, **{"t": 3, "solver": "local", "n_jobs": 1, **changes})
+        return {"goals": options.goals, **options.record}
+
+    return Computation(run, [({"t": 4}, "t"), ({"shape": (281, 300)}, "world")])
+
+
+def eigenfunctions() -> Computation:
+    pytest.importorskip("torch")
+
+    def run(*, length: int = 8, **changes: Any) -> Content:
+        settings = {"n_functions": 3, "n_steps": 350, "hidden": (8,), "n_spare": 1, "batch_size": 8, **changes}
+        functions = fp.learn_eigenfunctions(fp.grid((length,)), **settings)
+        parts = {name: getattr(functions, name) for name in ("omega", "rotation", "history")}
+        return {**parts, "phi": functions.phi(fp.grid((length,)))}
+
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 1}, "seed"),
+        ({"length": 9}, "data"),
+        ({"objective": "ggdo"}, "objective"),
+    ]
+    return Computation(run, changes)
+
+
+def goal_policies() -> Computation:
+    pytest.importorskip("stable_baselines3")
+
+    def run(**changes: Any) -> Content:
+        settings = {
+            "goals": [[0.5, 0.5], [3.5, 0.5]],
+            "radius": 0.5,
+            "n_steps": 450,
+            "chunk_steps": 150,
+            "max_steps": 15,
+            "hidden": [8],
+            "n_waves": 4,
+            "n_envs": 2,
+            "n_trials": 3,
+            "min_success": 0.0,
+            **changes,
+        }
+        options = fp.learn_options(fp.ContinuousMaze("...."), **settings)
+        layers = dict(enumerate((*options.network.weights, *options.network.biases)))
+        return {"goals": options.goals, "success": options.success, **{f"layer {n}": a for n, a in layers.items()}}
+
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 1}, "seed"),
+        ({"radius": 0.4}, "radius"),
+        ({"goals": [[0.5, 0.5], [2.5, 0.5]]}, "goals"),
+    ]
+    return Computation(run, changes)
+
+
+COMPUTATIONS: dict[str, Callable[[], Computation]] = {
+    "score of a map": lambda: score(lambda: fp.open_room(280, 300), lambda: fp.open_room(300, 280)),
+    "score of a graph": lambda: score(lambda: fp.grid((150_000,)), lambda: fp.grid((150_001,))),
+    "rough score": lambda: score(lambda: fp.grid((150_000,)), lambda: fp.grid((150_001,)), tolerance=0.01),
+    "score with restarts": lambda: score(lambda: restarting(0.1), lambda: restarting(0.2)),
+    "discovery": discovery,
+    "eigenfunctions": eigenfunctions,
+    "goal policies": goal_policies,
+}
+
+
+def restarting(restart: float) -> fp.World:
+    n_states = 70_000
+    line = fp.grid((n_states,))
+    starts = np.zeros(n_states)
+    starts[[0, n_states // 2]] = 0.5
+    return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, restart), starts=starts)
+
+
+@pytest.fixture(params=COMPUTATIONS)
+def computation(request: pytest.FixtureRequest) -> Computation:
+    return COMPUTATIONS[request.param]()
+
+
+def assert_identical(one: Content, two: Content) -> None:
+    assert one.keys() == two.keys()
+    for name, value in one.items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(value, two[name], err_msg=name, strict=True)
+        else:
+            assert value == two[name], name
+
+
+def interrupt(computation: Computation, folder: Path, **change: Any) -> int:
+    """Run until the first piece is kept, and no further; return the number that progress was called with."""
+    reached = []
+
+    def progress(done: int, total: int) -> None:
+        if done:
+            reached.append(done)
+            assert done < total
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        computation.run(checkpoint=folder, progress=progress, **change)
+    return reached[0]
+
+
+def test_an_interrupted_computation_goes_on_and_ends_the_same(computation: Computation, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "checkpoint"
+    before = interrupt(computation, folder)
+    assert folder.is_dir()
+    calls: list[tuple[int, int]] = []
+    resumed = computation.run(checkpoint=folder, progress=lambda done, total: calls.append((done, total)))
+    # It did not begin again.
+    assert min(done for done, _ in calls) >= before
+    assert sum(done == before for done, _ in calls) <= 1
+    assert calls[-1][0] == calls[-1][1]
+    assert_identical(resumed, computation.run())
+    calls.clear()
+    assert_identical(computation.run(checkpoint=folder, progress=lambda *call: calls.append(call)), resumed)
+    assert all(done == total for done, total in calls), "nothing was left to do"
+
+
+def test_damaged_pieces_are_computed_again(computation: Computation, tmp_path: Path) -> None:
+    interrupt(computation, tmp_path)
+    pieces = sorted(tmp_path.glob("*.npz"))
+    assert pieces
+    for piece in pieces:
+        piece.write_bytes(piece.read_bytes()[:-7])
+    assert_identical(computation.run(checkpoint=tmp_path), computation.run())
+
+
+def test_pieces_of_another_computation_are_not_taken(computation: Computation, tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    interrupt(computation, own)
+    interrupt(computation, other, **computation.changes[0][0])
+    for piece in own.glob("*.npz"):
+        shutil.copy(other / piece.name, piece)
+    assert_identical(computation.run(checkpoint=own), computation.run())
+
+
+def test_the_folder_of_another_computation_is_refused(computation: Computation, tmp_path: Path) -> None:
+    interrupt(computation, tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    calls: list[tuple[int, int]] = []
+    for change, word in computation.changes:
+        with pytest.raises(WrongCheckpoint, match=rf"checkpoint must be a folder of this .* another .*\b{word}\b"):
+            computation.run(checkpoint=tmp_path, progress=lambda *call: calls.append(call), **change)
+    assert not calls, "no work was done"
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_the_folder_of_another_kind_of_computation_is_refused(computation: Computation, tmp_path: Path) -> None:
+    (tmp_path / "about.json").write_text('{"what": "something else"}')
+    with pytest.raises(WrongCheckpoint, match=r"with another .*what"):
+        computation.run(checkpoint=tmp_path)
+
+
+def test_a_checkpoint_is_a_folder(computation: Computation, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    calls: list[tuple[int, int]] = []
+    with pytest.raises(OutputError, match="checkpoint must be a folder that can be written"):
+        computation.run(checkpoint=tmp_path / "file", progress=lambda *call: calls.append(call))
+    assert not calls
+    assert (tmp_path / "file").read_text() == "not a folder"

@@ -1,0 +1,102 @@
+"""Options of every kind, each with an environment to follow them in: a new kind is one more line of `OPTIONS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import farpoint as fp
+from farpoint.options import METHODS, OptionList, Options, direction_controller
+from farpoint.options.learned_options import GoalNetwork
+from tests.helpers.counter import Counter, UpTo
+from tests.helpers.envs import make
+from tests.helpers.world_env import WorldEnv
+from tests.helpers.worlds import WORLDS
+
+# The environments that these worlds were made from; the others are played as `WorldEnv`.
+_ENVIRONMENTS: dict[str, Callable[[], Any]] = {
+    "frozen_lake": lambda: make("FrozenLake-v1", is_slippery=False),
+    "slippery_lake": lambda: make("FrozenLake-v1", is_slippery=True),
+    "slippery_log": lambda: make("FrozenLake-v1", is_slippery=True),
+    "cliff": lambda: make("CliffWalking-v1", max_episode_steps=200),
+    "door_key": lambda: make("MiniGrid-DoorKey-5x5-v0"),
+}
+_PLAYED = ("four_rooms", "windy", "karate", "two_ends", "log_without_actions", "temporal_samples", "restarting")
+_MAZE = "....\n.##.\n...."
+
+
+@dataclass(frozen=True, eq=False)
+class OptionsCase:
+    """Options, an environment, what the options read at many places, and how they read it (None: as they do)."""
+
+    options: Options[Any]
+    env: Callable[[], gym.Env[Any, Any]]
+    observations: list[Any]
+    state: Callable[[Any, Any], Hashable] | None = None
+    # Whether the options know all that can happen, so that they reach their goals.
+    complete: bool = True
+
+    def read(self, env: Any, observation: Any) -> Any:
+        """Return what the options read."""
+        return (self.state or self.options.observe)(env, observation)
+
+    def wrapped(self, **settings: Any) -> fp.OptionsWrapper:
+        """Return a new environment in which the options are actions."""
+        return fp.OptionsWrapper(self.env(), self.options, state=self.state, **settings)
+
+
+def _label(world: fp.World, env: Any, observation: int) -> Hashable:
+    assert world.labels is not None
+    label: Hashable = world.labels[observation]
+    return label
+
+
+def _on_states(method: str, name: str) -> OptionsCase:
+    world = WORLDS[name]()
+    if world.labels is None:
+        world = replace(world, labels=tuple(range(world.n_states)))
+    assert world.labels is not None
+    options = fp.discover(world, method, seed=3)
+    some = [world.labels[state] for state in np.linspace(0, world.n_states - 1, 40).astype(int)]
+    observations = [*dict.fromkeys([*some, *(world.labels[goal] for goal in options.goals)])]
+    if name in _ENVIRONMENTS:
+        return OptionsCase(options, _ENVIRONMENTS[name], observations, complete=name != "slippery_log")
+    return OptionsCase(options, partial(WorldEnv, world), observations, partial(_label, world))
+
+
+def _on_a_graph() -> OptionsCase:
+    env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
+    before, after = env().random_walk(4_000, seed=2)
+    world = fp.World.from_samples(before, after, n_states=60, neighbors="temporal", seed=1)
+    control = direction_controller(env().displacements)
+    options = fp.GraphOptions(fp.discover(world, n_options=4), control, radius=0.4)
+    return OptionsCase(options, env, [*before[::100], *options.goals])
+
+
+def _numbers() -> list[Any]:
+    return [np.array([number], dtype=np.float32) for number in np.arange(0.0, 10.0, 0.25)]
+
+
+def learned_options() -> fp.LearnedOptions:
+    """Return options for `Counter` whose network goes up below the goal and down above it."""
+    none, weights = np.zeros(2, np.float32), np.array([[1, -1], [-1, 1]], np.float32)
+    up = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none,))
+    goals = np.array([[2.0], [5.0], [8.0]], dtype=np.float32)
+    return fp.LearnedOptions(goals, np.array([1.0, 0.9, 0.8]), radius=0.5, network=up)
+
+
+OPTIONS: dict[str, Callable[[], OptionsCase]] = {
+    f"{method}-{world}": cache(partial(_on_states, method, world))
+    for method in METHODS
+    for world in (*_ENVIRONMENTS, *_PLAYED)
+} | {
+    "graph": cache(_on_a_graph),
+    "learned": lambda: OptionsCase(learned_options(), Counter, _numbers()),
+    "list": lambda: OptionsCase(OptionList([UpTo(3), UpTo(6), UpTo(9)]), Counter, _numbers()),
+    "mixed list": lambda: OptionsCase(OptionList([UpTo(4), *learned_options()]), Counter, _numbers()),
+}

@@ -1,0 +1,444 @@
+"""Mistakes that were made once: one test for each, named after it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import tomllib
+import tracemalloc
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import farpoint as fp
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError
+from tests.helpers.envs import make
+
+Matrix = NDArray[np.float64]
+
+
+@pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
+def test_training_goes_on_after_a_transition_that_the_log_lacks(algorithm: str) -> None:
+    unexpected = 0
+    for seed in range(4):
+        env = make("FrozenLake8x8-v1", is_slippery=True)
+        world = fp.World.from_log(fp.record_log(env, 3_000, seed=seed))
+        wrapped = fp.OptionsWrapper(env, fp.discover(world, n_options=4))
+        agent = fp.train_tabular(wrapped, 3_000, algorithm=algorithm, seed=seed)
+        assert agent.n_steps >= 3_000
+        unexpected += count_unexpected(wrapped)
+    assert unexpected > 0, "the logs lack nothing, so that nothing was tested"
+
+
+def count_unexpected(env: fp.OptionsWrapper) -> int:
+    """How often options of random episodes were surprised."""
+    rng, total = np.random.default_rng(0), 0
+    _, info = env.reset(seed=0)
+    for _ in range(1_500):
+        *_, terminated, truncated, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+        if terminated or truncated:
+            total += info["unexpected"]
+            _, info = env.reset()
+    return total
+
+
+def episodes(*paths: list[int], ended: bool = True, first: list[int] | None = None) -> fp.Log:
+    """A log of episodes, each a list of states; every one ends in its last state, or is cut there."""
+    before = [state for path in paths for state in path[:-1]]
+    after = [state for path in paths for state in path[1:]]
+    terminated = [ended and step == len(path) - 2 for path in paths for step in range(len(path) - 1)]
+    begun = [path[0] for path in paths] if first is None else first
+    n_truncated = 0 if ended else len(paths)
+    return fp.Log(before, after, np.zeros(len(before), int), np.array(terminated), begun, n_truncated)
+
+
+def test_a_state_in_which_one_of_many_episodes_ended_restarts_with_the_share_of_arrivals() -> None:
+    # Nine episodes pass state 1, the tenth ends there; all others end in state 2.
+    world = fp.World.from_log(episodes(*[[0, 1, 2]] * 9, [0, 1]))
+    assert world.labels == (0, 1, 2)
+    assert world.restart is not None
+    # 19 steps and no time limit: that is taken as one cut at most.
+    cut = 1 / 19
+    np.testing.assert_allclose(world.restart, [cut, 1 / 10 + 9 / 10 * cut, 1.0], rtol=1e-12)
+    assert world.terminal.tolist() == [False, False, True]
+    assert world.starts is not None
+    assert world.starts.tolist() == [1.0, 0.0, 0.0]
+
+
+def test_the_largest_component_of_a_log_with_episodes_is_kept() -> None:
+    # No episode is known to begin in 7, so that nothing leads from the others to 7 and 8.
+    log = episodes([0, 1, 2, 1, 0], [7, 8, 7], [0, 1, 2], ended=False, first=[0, 0])
+    world = fp.World.from_log(log)
+    assert world.labels == (0, 1, 2)
+    assert world.starts is not None
+    assert world.starts.sum() == pytest.approx(1.0)
+    assert np.isfinite(fp.score(world)).all()
+    with pytest.raises(NotConnected, match=r"2 components \(sizes 3, 2\)|components \(sizes 3"):
+        fp.World.from_log(log, largest_component=False)
+
+
+@pytest.mark.parametrize("n_states", [20_000, 60_000])
+def test_eigenoptions_of_a_long_corridor_end_at_its_ends(n_states: int) -> None:
+    corridor = fp.grid((n_states,))
+    options = fp.discover(corridor, "eigen", n_options=2, include_first=False)
+    # In closed form ψ₂(s) = √d(s) · cos(π s / (n − 1)), up to sign and size.
+    place = np.arange(n_states)
+    psi = np.sqrt(np.where((place == 0) | (place == n_states - 1), 1.0, 2.0)) * np.cos(np.pi * place / (n_states - 1))
+    assert sorted(options.goals.tolist()) == [1, n_states - 2]
+    for option, goal in zip(options, options.goals.tolist(), strict=True):
+        climbed = np.concatenate([[-np.inf], psi if goal == 1 else -psi, [-np.inf]])
+        highest = (climbed[1:-1] >= climbed[:-2]) & (climbed[1:-1] >= climbed[2:])
+        taken = np.bincount(corridor.choice_states[option.choice_probabilities() > 0], minlength=n_states)
+        np.testing.assert_array_equal(np.flatnonzero(taken == 0), np.flatnonzero(highest))
+        assert option.route(n_states // 2)[-1] == goal
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (nx.circular_ladder_graph(3), nx.complete_bipartite_graph(3, 3)),
+        (nx.petersen_graph(), nx.circular_ladder_graph(5)),
+        (nx.random_regular_graph(3, 40, seed=1), nx.random_regular_graph(3, 40, seed=2)),
+    ],
+    ids=["prism and K3,3", "Petersen and prism", "random"],
+)
+def test_the_spectrum_of_another_world_with_equal_degrees_is_refused(one: Any, other: Any) -> None:
+    world, stranger = fp.World.from_graph(one), fp.World.from_graph(other)
+    np.testing.assert_array_equal(world.adjacency.sum(axis=1), stranger.adjacency.sum(axis=1))
+    assert np.abs(np.asarray(fp.score(world)) - np.asarray(fp.score(stranger))).max() > 1e-3
+    own = fp.score(world, decomposition=fp.spectrum(fp.World.from_graph(one)))
+    np.testing.assert_allclose(own, fp.score(world, solver="local"), rtol=1e-9)
+    for spectrum in (fp.spectrum(stranger), fp.spectrum(stranger, 4)):
+        with pytest.raises(InvalidInput, match="decomposition must be of this world"):
+            fp.score(world, decomposition=spectrum)
+
+
+def test_the_wrapper_accepts_a_table_with_keys_of_ones_own() -> None:
+    env = make("FrozenLake-v1", is_slippery=False)
+
+    def cell(env: Any, observation: Any) -> str:
+        return f"cell {int(env.unwrapped.s)}"
+
+    world = fp.World.from_env(env, state=cell)
+    assert world.find_state("cell 0") == 0
+    wrapped = fp.OptionsWrapper(env, fp.discover(world, n_options=2), state=cell)
+    _, info = wrapped.reset(seed=0)
+    option = int(np.flatnonzero(info["action_mask"][wrapped.n_actions :])[0])
+    *_, terminated, _, info = wrapped.step(wrapped.n_actions + option)
+    assert not terminated
+    assert world.find_state(cell(env, None)) == wrapped.options.goals[option]  # type: ignore[attr-defined]
+    agent = fp.train_tabular(wrapped, 300)
+    assert set(agent.values) <= {f"cell {number}" for number in range(16)}
+
+
+@pytest.mark.parametrize("world", [fp.four_rooms(), fp.random_maze(9, 14), fp.World.from_map("..\n.#")])
+def test_the_map_of_a_world_is_the_same_after_pickling(world: fp.World) -> None:
+    assert world.floor is not None
+    copy = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(world))))
+    np.testing.assert_array_equal(copy.floor, world.floor, strict=True)
+    np.testing.assert_array_equal(fp.score(copy), fp.score(world))
+    assert copy.to_text() == world.to_text()
+
+
+Edges = tuple[NDArray[np.int64], NDArray[np.int64], Matrix]
+
+
+def edges(*pairs: tuple[int, int], weights: list[float] | None = None) -> list[Edges]:
+    """Edges in ascending order of their sources, in pieces of three."""
+    order = sorted(range(len(pairs)), key=lambda number: pairs[number])
+    source, target = np.array([pairs[number] for number in order], dtype=np.int64).T
+    weight = np.ones(len(pairs)) if weights is None else np.array([weights[number] for number in order])
+    return [(source[at : at + 3], target[at : at + 3], weight[at : at + 3]) for at in range(0, len(pairs), 3)]
+
+
+def both_ways(*pairs: tuple[int, int]) -> list[tuple[int, int]]:
+    return [*pairs, *((b, a) for a, b in pairs)]
+
+
+RING_OF_SIX = both_ways((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        edges((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)),
+        edges(*RING_OF_SIX, (0, 3)),
+        edges(*RING_OF_SIX, weights=[1.0] * 11 + [2.0]),
+    ],
+    ids=["all in one direction", "one in one direction", "another weight back"],
+)
+@pytest.mark.parametrize("states_per_partition", [2, 6])
+def test_partitions_with_edges_in_one_direction_are_refused(
+    pieces: list[Edges], states_per_partition: int, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow")
+    with pytest.raises(InvalidInput, match="every edge must come in both directions"):
+        fp.diffusion.write_partitions(pieces, tmp_path, states_per_partition=states_per_partition)
+    with pytest.raises(InvalidFile):
+        fp.diffusion.open_partitions(tmp_path)
+
+
+@pytest.mark.parametrize("states_per_partition", [1, 2, 3, 6])
+def test_partitions_in_several_components_are_refused(states_per_partition: int, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    apart = edges(*both_ways((0, 2), (2, 4), (4, 0), (1, 3), (3, 5)))
+    with pytest.raises(NotConnected, match="world must be connected; got 2 components"):
+        fp.diffusion.write_partitions(apart, tmp_path / "apart", states_per_partition=states_per_partition)
+    with pytest.raises(InvalidFile):
+        fp.diffusion.open_partitions(tmp_path / "apart")
+    whole = fp.diffusion.write_partitions(
+        edges(*RING_OF_SIX), tmp_path / "whole", states_per_partition=states_per_partition
+    )
+    assert (whole.n_states, whole.total) == (6, 12.0)
+
+
+def test_the_index_of_partitions_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+
+    def half(path: Path, text: str, *_: Any, **__: Any) -> None:
+        with path.open("w") as file:
+            file.write(text[: len(text) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OutputError, match="No space left"):
+        fp.diffusion.write_partitions(fp.ring(), tmp_path, states_per_partition=64)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges"]
+    monkeypatch.undo()
+    fp.diffusion.write_partitions(fp.ring(), tmp_path / "new", states_per_partition=64)
+    assert json.loads((tmp_path / "new" / "world.json").read_text())["n_states"] == 192
+
+
+def test_a_tolerance_of_32_bits_is_a_number() -> None:
+    numbers: list[Any] = [np.float32(1e-3), np.float64(1e-3), np.float16(1e-3)]
+    for tolerance in numbers:
+        scores = fp.score(fp.four_rooms(), 9, tolerance=tolerance)
+        assert scores.error_bound is not None
+        assert (scores.error_bound <= float(tolerance) * np.asarray(scores)).all()
+    with pytest.raises(InvalidInput, match="tolerance must be a number"):
+        fp.score(fp.four_rooms(), 9, tolerance=True)
+
+
+def test_the_declared_scipy_has_what_is_used() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    least = next(line.split(">=")[1] for line in project["dependencies"] if line.startswith("scipy"))
+    # `scipy.stats.bootstrap` has the parameter rng since then.
+    assert tuple(int(part) for part in least.split(".")) >= (1, 15)
+
+
+class Corridor(gym.Env[Any, Any]):
+    """Six cells in a row; action 1 goes right; a reward of its own for entering each; the last ends the episode."""
+
+    observation_space = gym.spaces.Discrete(6)
+    action_space = gym.spaces.Discrete(2)
+    rewards = (0.5, -1.0, 2.0, 0.25, -0.5, 3.0)
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, int, float, int, bool]] = []
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.cell = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        after = int(np.clip(self.cell + (1 if action else -1), 0, 5))
+        self.steps.append((self.cell, int(action), self.rewards[after], after, after == 5))
+        self.cell = after
+        return after, self.rewards[after], after == 5, False, {}
+
+
+GOALS = (2, 4, 3)
+
+
+def policy(number: int, cell: int) -> int | None:
+    """What an option does: it goes to its goal, from both sides."""
+    return None if cell == GOALS[number] else int(cell < GOALS[number])
+
+
+def intra_option_values(steps: list[tuple[int, int, float, int, bool]], alpha: float, gamma: float) -> Any:
+    """Intra-option Q-learning by hand: each step updates its action and every option that would have taken it, once."""
+    values: dict[int, Matrix] = defaultdict(lambda: np.zeros(2 + len(GOALS)))
+    for cell, action, reward, after, terminated in steps:
+        available = [True, True, *(policy(number, after) is not None for number in range(len(GOALS)))]
+        best = 0.0 if terminated else float(values[after][available].max())
+        old = values[cell].copy()
+        values[cell][action] += alpha * (reward + gamma * best - old[action])
+        for number in range(len(GOALS)):
+            if policy(number, cell) == action:
+                goes_on = not terminated and policy(number, after) is not None
+                value = values[after][2 + number] if goes_on else best
+                values[cell][2 + number] += alpha * (reward + gamma * value - old[2 + number])
+    return values
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intra_option_learning_updates_each_action_and_option_once_per_step(seed: int) -> None:
+    env = Corridor()
+    world = fp.World.from_env(env)
+    options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in GOALS]))
+    env.steps.clear()
+    wrapped = fp.OptionsWrapper(env, options, gamma=0.9)
+    agent = fp.train_tabular(wrapped, 400, algorithm="intra-option", alpha=0.3, epsilon=0.5, seed=seed)
+    assert agent.n_steps == len(env.steps)
+    expected = intra_option_values(env.steps, 0.3, 0.9)
+    assert set(expected) <= set(agent.values)
+    for cell, values in expected.items():
+        np.testing.assert_allclose(agent.values[cell], values, rtol=1e-12, atol=1e-12)
+
+
+def test_intra_option_learning_also_learns_the_actions_inside_options() -> None:
+    env = Corridor()
+    world = fp.World.from_env(env)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.find_state(4)])), gamma=0.9)
+    # Until a first decision is the option, which takes four steps.
+    for seed in range(50):
+        env.steps.clear()
+        agent = fp.train_tabular(wrapped, 1, algorithm="intra-option", alpha=0.5, seed=seed)
+        if agent.n_steps == 4:
+            break
+    assert [step[:2] for step in env.steps] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+    for cell, action, reward, _, _ in env.steps:
+        # All values were 0 before: α times the reward, once for the action and once for the option.
+        assert agent.values[cell][action] == pytest.approx(0.5 * reward)
+        assert agent.values[cell][2] == pytest.approx(0.5 * reward)
+
+
+def weighted_world() -> fp.World:
+    rng = np.random.default_rng(8)
+    graph = nx.connected_watts_strogatz_graph(12, 4, 0.3, seed=1)
+    weights = nx.to_numpy_array(graph) * rng.uniform(0.1, 5.0, size=(12, 12))
+    return fp.World.from_graph(weights)
+
+
+def steps_by_hand(world: fp.World, options: fp.OptionSet | None, target: int, chance: float) -> Matrix:
+    """Expected steps of an agent that decides at random: one equation per state, and per state and option."""
+    n_states, n_options = world.n_states, 0 if options is None else len(options)
+    walk = world.adjacency.toarray()
+    walk /= walk.sum(axis=1, keepdims=True)
+    size = n_states * (1 + n_options)
+    system, right = np.eye(size), np.zeros(size)
+    for state in range(n_states):
+        following = [n_states * (1 + number) + state for number in range(n_options)]
+        if state == target:
+            continue
+        able = [row for row, option in zip(following, options or (), strict=True) if option.initiation[state]]
+        share = chance if able else 0.0
+        system[state, :n_states] -= (1.0 - share) * walk[state]
+        right[state] = 1.0 - share
+        for row in able:
+            system[state, row] -= share / len(able)
+        for number, row in enumerate(following):
+            assert options is not None
+            chances = options[number].policy(state)
+            if not chances.any():
+                system[row, state] -= 1.0
+                continue
+            right[row] = 1.0
+            for choice, probability in zip(world.choices(state), chances, strict=True):
+                after = int(world.transitions[[choice]].indices[0])
+                system[row, n_states * (1 + number) + after] -= probability
+    return np.asarray(np.linalg.solve(system, right)[:n_states])
+
+
+@pytest.mark.parametrize("n_options", [0, 3])
+def test_steps_between_states_walk_a_weighted_graph_by_weight(n_options: int) -> None:
+    from farpoint.measures.sparse_steps import mean_steps
+
+    world = weighted_world()
+    options = fp.OptionSet(world, np.array([0, 5, 9])) if n_options else None
+    result = fp.steps_between_states(world, options, option_probability=0.3)
+    sparse = mean_steps(world, options, np.arange(world.n_states), 0.3, 1)
+    for target in range(world.n_states):
+        expected = steps_by_hand(world, options, target, 0.3)
+        np.testing.assert_allclose(result.matrix[:, target], expected, rtol=1e-9)
+        assert sparse[target] == pytest.approx(expected.mean(), rel=1e-9)
+    sampled = fp.measures.sample_steps_between_states(world, options, n_runs=400, option_probability=0.3, seed=1)
+    assert (np.abs(sampled.per_target - result.per_target) < 5 * sampled.standard_error).all()
+
+
+def spy_on_local_scores(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float | None, int]]:
+    """Note t, tolerance and number of workers of every score that the local solver computes."""
+    from farpoint.diffusion.scores.local import LocalScores
+
+    computed: list[tuple[int, float | None, int]] = []
+    original = LocalScores.compute
+
+    def compute(self: LocalScores, **settings: Any) -> Any:
+        computed.append((self.t, self.tolerance, settings["n_jobs"]))
+        return original(self, **settings)
+
+    monkeypatch.setattr(LocalScores, "compute", compute)
+    return computed
+
+
+@pytest.mark.parametrize("kind", ["map", "windy map"])
+def test_n_options_alone_computes_no_score_but_those_it_needs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.open_room(60, 50) if kind == "map" else fp.open_room(60, 50, wind=0.1)
+    computed = spy_on_local_scores(monkeypatch)
+    options = fp.discover(world, n_options=2, n_jobs=1, tolerance=0.05)
+    times = [t for t, _, _ in computed]
+    assert len(times) == len(set(times)), "a score was computed twice"
+    assert options.record["t"] in times
+    assert {(tolerance, n_jobs) for _, tolerance, n_jobs in computed} == {(0.05, 1)}
+
+
+def test_n_options_alone_needs_one_decomposition_in_a_small_world(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed = spy_on_local_scores(monkeypatch)
+    assert fp.discover(fp.maze(), n_options=10).record["solver"] == "spectral"
+    assert not computed
+
+
+def test_the_lattice_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    from farpoint.diffusion.scores.lattice import lattice_scores
+
+    made: list[int] = []
+
+    def counted(floor: Any, t: int, tolerance: float | None = None) -> Any:
+        made.append(t)
+        return lattice_scores(floor, t, tolerance)
+
+    monkeypatch.setattr("farpoint.diffusion.scores.local.lattice_scores", counted)
+    for settings in ({}, {"solver": "local"}, {"tolerance": 1e-3}):
+        made.clear()
+        assert fp.score(fp.open_room(120, 120), 4, **settings).solver == "local"
+        assert made == [4]
+
+
+def test_restarts_are_not_written_out() -> None:
+    from farpoint.diffusion import Walk
+
+    def restarting(n_states: int) -> fp.World:
+        line, half = fp.grid((n_states,)), n_states // 2
+        starts = np.where(np.arange(n_states) < half, 1.0 / half, 0.0)
+        return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, 0.01), starts=starts)
+
+    n_states = 4_000
+    world = restarting(n_states)
+    walk = Walk.of(world)
+    assert walk.jumps is not None
+    assert walk.jumps.rank == 1
+    assert walk.moves.nnz == 2 * (n_states - 1)
+    # Compiling takes memory too: with a small world first.
+    for form in ("walk", "symmetrized"):
+        fp.score(restarting(10), 4, "local", form=form)
+    tracemalloc.start()
+    scores = fp.score(world, 4, "local", form="walk")
+    symmetrized = fp.score(world, 4, "local", form="symmetrized")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Written out, the restarts alone are 8 million entries of 12 bytes.
+    assert peak < 20e6
+    for which, values in ((walk, scores), (walk.symmetrized(), symmetrized)):
+        for state in (0, 1, 1_999, 2_000, 3_999):
+            mass = np.zeros(n_states)
+            mass[state] = 1.0
+            for _ in range(4):
+                mass = which.forward(mass)
+            assert values[state] == pytest.approx(float(((mass - which.pi) ** 2).sum()), rel=1e-9)
