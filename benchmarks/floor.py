@@ -2,7 +2,7 @@
 
 The least that a step costs is one five-point sum for each offset of the diamond: five loads, one coefficient, one
 store. The floor is that sum alone on arrays that stay in the first cache, measured in the same run on one core. What
-must come from main memory is one byte a cell (its degree) and eight a score: nothing beside it.
+must come from main memory is one byte per cell (its degree) and eight per score: nothing beside it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.diffusion.scores.lattice import lattice_of
+from farpoint.diffusion.scores.lattice import lattice_scores
+from farpoint.diffusion.scores.local import StateScores
+from farpoint.diffusion.walk import Walk
 
 _U = np.uint64
 
@@ -31,7 +33,7 @@ def five_point(
             then[i] = 0.5 * now[i] + spread[i] * around
 
 
-def floor_seconds_a_sum() -> float:
+def floor_seconds_per_sum() -> float:
     now, then, spread = np.random.default_rng(0).random((3, 1200))
     repeats = 20_000
     five_point(now, then, spread, 64, 10)
@@ -44,49 +46,46 @@ def floor_seconds_a_sum() -> float:
 
 
 def main() -> None:
-    floor = floor_seconds_a_sum()
-    print(f"floor: {1e9 * floor:.3f} ns a five-point sum, one core, first cache")
+    floor = floor_seconds_per_sum()
+    print(f"floor: {1e9 * floor:.3f} ns per five-point sum, one core, first cache")
     fp.score(fp.random_maze(60, 60), 4, "local", n_jobs=1)
     fp.score(fp.random_maze(60, 60), 4, "local", n_jobs=1, tolerance=1e-3)
     for side, t, tolerance in ((1000, 1, None), (1000, 4, None), (1000, 13, None), (200, 100, 1e-3), (200, 60, None)):
         world = fp.random_maze(side, side)
-        lattice = lattice_of(world, t, tolerance)
+        lattice = lattice_scores(world.floor, t, tolerance)
         assert lattice is not None
-        sums = lattice.outputs_a_cell()
+        sums = lattice.sums_per_cell
         times = []
         for _ in range(3):
             began = time.perf_counter()
             fp.score(world, t, "local", n_jobs=1, tolerance=tolerance)
             times.append(time.perf_counter() - began)
-        a_cell = min(times) / side**2
+        per_cell = min(times) / side**2
         print(
-            f"t = {t:3}, {'exact' if tolerance is None else f'to {tolerance:g}'}: {sums:9,.0f} sums a cell, "
-            f"{1e9 * a_cell:10,.0f} ns a cell on one core, {1e9 * a_cell / sums:.3f} ns a sum, "
-            f"{a_cell / sums / floor:.1f} × the floor"
+            f"t = {t:3}, {'exact' if tolerance is None else f'to {tolerance:g}'}: {sums:9,.0f} sums per cell, "
+            f"{1e9 * per_cell:10,.0f} ns per cell on one core, {1e9 * per_cell / sums:.3f} ns per sum, "
+            f"{per_cell / sums / floor:.1f} × the floor"
         )
     scattered()
 
 
 def scattered() -> None:
     """Time of the same graph as a graph, with its states in order, shuffled, and shuffled as the solver reorders it."""
-    from farpoint.diffusion.scores import local
-
     world = fp.random_maze(600, 600)
     graph = fp.World.from_graph(world.adjacency)
     order = np.random.default_rng(0).permutation(graph.n_states)
     shuffled = fp.World.from_graph(graph.adjacency[order][:, order])
-    worth = local._WORTH_ORDERING
+    # The scores of single states are followed in the order in which they are given.
+    as_given = StateScores(Walk.of(shuffled), 4)
     seconds = {}
-    for name, domain, limit in (
-        ("in order", graph, worth),
-        ("shuffled", shuffled, 10**12),
-        ("reordered", shuffled, worth),
+    for name, work in (
+        ("in order", lambda: fp.score(graph, 4, "local", n_jobs=1)),
+        ("shuffled", lambda: as_given.at(np.arange(shuffled.n_states))),
+        ("reordered", lambda: fp.score(shuffled, 4, "local", n_jobs=1)),
     ):
-        local._WORTH_ORDERING = limit
         began = time.perf_counter()
-        fp.score(domain, 4, "local", n_jobs=1)
+        work()
         seconds[name] = time.perf_counter() - began
-    local._WORTH_ORDERING = worth
     print(
         f"any graph, {graph.n_states:,} states, t = 4, one core: {seconds['in order']:.2f} s in order, "
         f"{seconds['shuffled']:.2f} s shuffled, {seconds['reordered']:.2f} s shuffled and reordered by the solver"

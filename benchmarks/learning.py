@@ -1,6 +1,6 @@
 """Speed of learning and of the exact table, as ratios to plain Python and NumPy in the same run.
 
-Run ``make bench``. One trial is one run towards one goal, 400 episodes.
+Run ``make bench``. One trial is one run towards one target, 400 episodes.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ RUNS, EPISODES, MAX_STEPS = 30, 400, 100
 def main() -> None:
     console = Console(width=110)
     table = Table(title="Q-learning with diffusion options, t = 4", box=None, padding=(0, 2))
-    for name in ("world", "trials", "time", "steps a second", "plain Python", "ratio", "mean steps"):
+    for name in ("world", "trials", "time", "steps per second", "plain Python", "ratio", "mean steps"):
         table.add_column(name, justify="right")
     fp.learn(fp.ring(), fp.discover(fp.ring()), n_runs=1, n_episodes=1)  # compile first
     for name in ("ring", "maze", "four_rooms"):
         world = fp.worlds.named_world(name)
         options = fp.discover(world)
-        assert world.goals is not None
+        assert world.targets is not None
         began = time.perf_counter()
         result = fp.learn(world, options, n_runs=RUNS, n_episodes=EPISODES, max_steps=MAX_STEPS)
         ours = time.perf_counter() - began
-        n_trials = RUNS * world.goals.size
+        n_trials = RUNS * world.targets.size
         # Steps while learning, and those of the greedy policy after each episode.
         steps = result.visits.sum() * n_trials + np.minimum(result.curves, MAX_STEPS).sum()
         began = time.perf_counter()
         _, plain_steps = learn_plainly(
-            world, options, int(world.goals[0]), episodes=EPISODES, max_steps=MAX_STEPS, seed=0
+            world, options, int(world.targets[0]), n_episodes=EPISODES, max_steps=MAX_STEPS, seed=0
         )
         plain = time.perf_counter() - began
         rate, plain_rate = steps / ours, plain_steps / plain

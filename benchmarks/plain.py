@@ -11,7 +11,7 @@ import farpoint as fp
 
 
 def learn_plainly(
-    world: fp.World, options: fp.OptionSet | None, goal: int, *, episodes: int, max_steps: int, seed: int
+    world: fp.World, options: fp.OptionSet | None, target: int, *, n_episodes: int, max_steps: int, seed: int
 ) -> tuple[NDArray[np.float64], int]:
     """Return the learning curve of one trial by the paper's protocol (published counting), and the steps simulated."""
     rng = random.Random(seed)
@@ -21,18 +21,18 @@ def learn_plainly(
     policies = [option.choice_probabilities() for option in options] if options is not None else []
     best = [[[c for c in choices[s] if policy[c] > 0] for s in range(world.n_states)] for policy in policies]
     q = np.zeros(world.n_choices)
-    q[choices[goal]] = 1.0
-    curve = np.empty(episodes)
+    q[choices[target]] = 1.0
+    curve = np.empty(n_episodes)
     simulated = 0
     assert world.start is not None
 
     def update(state: int, choice: int) -> int:
         after = int(next_state[choice])
-        reward = 1.0 if state == goal else 0.0
+        reward = 1.0 if state == target else 0.0
         q[choice] = (1 - alpha) * q[choice] + alpha * (reward + gamma * q[choices[after]].max())
         return after
 
-    for episode in range(episodes):
+    for episode in range(n_episodes):
         state, used = world.start, 0
         while used < max_steps:
             values = q[choices[state]]
@@ -51,14 +51,14 @@ def learn_plainly(
             else:
                 state = update(state, rng.choice(choices[state]))
                 used, simulated = used + 1, simulated + 1
-                if state == goal:
+                if state == target:
                     break
         state, steps = world.start, max_steps + 1
         for step in range(1, max_steps + 1):
             values = q[choices[state]]
             state = int(next_state[choices[state][rng.choice(np.flatnonzero(values == values.max()).tolist())]])
             simulated += 1
-            if state == goal:
+            if state == target:
                 steps = step
                 break
         curve[episode] = steps

@@ -23,14 +23,16 @@ from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
+from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import with_every_copy
 from farpoint.diffusion.spectra.multigrid import MultigridSolver
+from farpoint.diffusion.walk import Walk
 from farpoint.experiments.bench.memory import PeakMemory
 
 Result = TypeVar("Result")
 
 WORLDS = ("maze-116", "maze-366", "maze-1000", "maze-1158", "room-1000", "cube-32", "cube-40")
-METHODS = ("scipy", "factorised", "LOBPCG+AMG")
+METHODS = ("scipy", "factorized", "LOBPCG+AMG")
 COMPONENTS = (2, 10)
 N_OPTIONS = 20
 
@@ -45,14 +47,14 @@ def make(name: str) -> fp.World:
 
 
 def components(method: str, world: fp.World, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    laplacian = fp.diffusion.normalized_laplacian(world)
-    degrees = np.asarray(world.adjacency.sum(axis=0))
+    laplacian = Laplacian.of(Walk.of(world))
     if method == "scipy":
-        nu, psi = eigsh(csc_array(laplacian), k, sigma=-1e-8, v0=np.random.default_rng(0).standard_normal(degrees.size))
+        start = np.random.default_rng(0).standard_normal(world.n_states)
+        nu, psi = eigsh(csc_array(laplacian.sparse), k, sigma=-1e-8, v0=start)
         return nu, psi
-    if method == "factorised":
-        return with_every_copy(LaplacianInverse(laplacian, degrees, symmetric=True), k)[:2]
-    return with_every_copy(MultigridSolver(laplacian, degrees), k)[:2]
+    if method == "factorized":
+        return with_every_copy(LaplacianInverse(laplacian), k)[:2]
+    return with_every_copy(MultigridSolver(laplacian), k)[:2]
 
 
 def _measure(method: str, name: str, k: int) -> tuple[int, float, int, str]:

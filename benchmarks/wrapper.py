@@ -14,7 +14,7 @@ import farpoint as fp
 STEPS = 4000
 
 
-def seconds_a_step(env: Any) -> float:
+def seconds_per_step(env: Any) -> float:
     best = float("inf")
     for _ in range(3):
         env.reset(seed=3)
@@ -33,8 +33,8 @@ def main() -> None:
         for name in ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-5x5-v0"):
             env = gym.make(name)
             options = fp.discover(fp.World.from_env(env, seed=3), n_options=5)
-            plain, wrapped = seconds_a_step(env), seconds_a_step(fp.OptionsWrapper(gym.make(name), options))
-            print(f"{name}: {1e6 * plain:.0f} µs a step, {1e6 * wrapped:.0f} µs wrapped: {wrapped / plain:.2f} ×")
+            plain, wrapped = seconds_per_step(env), seconds_per_step(fp.OptionsWrapper(gym.make(name), options))
+            print(f"{name}: {1e6 * plain:.0f} µs per step, {1e6 * wrapped:.0f} µs wrapped: {wrapped / plain:.2f} ×")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,13 +33,13 @@ GAMMA = 0.98
 RADIUS = 0.6
 
 
-def sampled_world(env: fp.ContinuousMaze) -> tuple[fp.World, Any]:
-    """Return the world of the squares, half a cell wide, that a random walk visited, and the center of each square."""
+def sampled_world(env: fp.ContinuousMaze) -> fp.World:
+    """Return the world of the squares, half a cell wide, that a random walk visited, each observed at its center."""
     before, after = env.random_walk(300_000, seed=0, episode_length=200)
     squares, following = np.floor(2 * before).astype(int), np.floor(2 * after).astype(int)
     moved = (squares != following).any(axis=1)
     world = fp.World.from_log(squares[moved], following[moved], symmetrize=True, largest_component=True)
-    return world, (np.array(world.labels) + 0.5) / 2
+    return replace(world, observations=(np.array(world.labels) + 0.5) / 2)
 
 
 def evaluate(agent: Any, env: Any, n_episodes: int = 30) -> float:
@@ -66,25 +67,21 @@ def main() -> None:
     # Small networks are faster on one thread.
     torch.set_num_threads(1)
     env = fp.ContinuousMaze(ROOMS)
-    world, centers = sampled_world(env)
-    goals = fp.discover(world, n_options=6).goals
-    print(f"{world.n_states} squares; far points at {centers[goals].tolist()}")
-
-    along = fp.GraphOptions(world, centers, goals, fp.options.direction_controller(env.displacements), radius=RADIUS)
+    options = fp.discover(sampled_world(env), n_options=6)
+    along = fp.GraphOptions(options, fp.options.direction_controller(env.displacements), radius=RADIUS)
+    print(f"{options.world.n_states} squares; far points at {along.goals.tolist()}")
     print(f"routes on the graph: success {fp.envs.option_success(env, along).round(2).tolist()}")
     begun = time.perf_counter()
-    learned = fp.learn_options(
-        env, centers[goals], radius=RADIUS, n_steps=arguments.steps, max_steps=80, min_success=0.0
-    )
+    learned = fp.learn_options(env, along.goals, radius=RADIUS, n_steps=arguments.steps, max_steps=80, min_success=0.0)
     print(f"learned policies: success {learned.success.round(2).tolist()}, {time.perf_counter() - begun:.0f} s")
 
     # The task: from one corner to the opposite one.
-    task = {"start": [1.5, 1.5], "goal": [9.5, 9.5], "goal_radius": RADIUS, "max_steps": 200}
+    task = {"start": [1.5, 1.5], "target": [9.5, 9.5], "target_radius": RADIUS, "max_steps": 200}
     settings = {"gamma": GAMMA, "learning_rate": 1e-3, "learning_starts": 500, "target_update_interval": 500, "seed": 0}
     plain = DQN("MlpPolicy", Monitor(fp.ContinuousMaze(ROOMS, **task)), **settings).learn(arguments.task_steps)
     print(f"task without options: reached in {evaluate(plain, fp.ContinuousMaze(ROOMS, **task)):.0%} of episodes")
-    for name, options in (("routes", along), ("learned policies", learned)):
-        with_options = fp.GoalOptionsWrapper(fp.ContinuousMaze(ROOMS, **task), options, gamma=GAMMA, max_length=80)
+    for name, skills in (("routes", along), ("learned policies", learned)):
+        with_options = fp.OptionsWrapper(fp.ContinuousMaze(ROOMS, **task), skills, gamma=GAMMA, max_steps=80)
         agent = fp.SMDPDQN("MlpPolicy", Monitor(with_options), **settings)
         # As many environment steps as without options, although these are fewer decisions.
         agent.learn(

@@ -15,24 +15,13 @@ from stable_baselines3.common.monitor import Monitor
 import farpoint as fp
 
 
-class Unmasked(gym.Wrapper):  # type: ignore[type-arg]
-    """An option that cannot start here does nothing for a step: DQN and PPO do not know masks."""
-
-    def step(self, action):  # type: ignore[no-untyped-def]
-        """Take the action, or wait if it cannot be taken."""
-        wrapper = self.env
-        assert isinstance(wrapper, fp.OptionsWrapper)
-        if not wrapper.action_masks()[int(action)]:
-            action = 0
-        return self.env.step(int(action))
-
-
 def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
     """Return FrozenLake 8x8, with four options or without."""
     env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
     if with_options:
         options = fp.discover(fp.World.from_env(env), n_options=4)
-        env = Unmasked(fp.OptionsWrapper(env, options, gamma=0.99))
+        # DQN and PPO do not use masks: where an option cannot start, a random action is taken.
+        env = fp.OptionsWrapper(env, options, gamma=0.99, unavailable="random")
     return Monitor(env)
 
 

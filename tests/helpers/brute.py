@@ -63,13 +63,15 @@ def prominence(weights: Matrix, values: Matrix, peak: int) -> float:
     return float(values[peak] - values.min())
 
 
-def expected_steps(transitions: Any, choice_ptr: Any, goal: int, sweeps: int = 20_000) -> Matrix:
-    """Least expected steps to ``goal`` by value iteration over every choice."""
+def expected_steps(
+    transitions: Any, choice_ptr: Any, goal: int, costs: float | Matrix = 1.0, sweeps: int = 20_000
+) -> Matrix:
+    """Least expected steps (or costs) to ``goal`` by value iteration over every choice."""
     dense = np.asarray(transitions.toarray())
     n_states = dense.shape[1]
     value = np.zeros(n_states)
     for _ in range(sweeps):
-        after = 1.0 + dense @ value
+        after = costs + dense @ value
         new = np.array([after[choice_ptr[s] : choice_ptr[s + 1]].min() for s in range(n_states)])
         new[goal] = 0.0
         if np.abs(new - value).max() < 1e-13:
@@ -94,3 +96,25 @@ def plateaus(weights: Matrix, values: Matrix, tolerance: float = 1e-9) -> dict[i
     parts.add_nodes_from(graph.nodes)
     parts.add_edges_from(equal)
     return {state: number for number, part in enumerate(nx.connected_components(parts)) for state in part}
+
+
+def restart_weights(adjacency: Matrix, restart: Matrix, starts: Matrix) -> Matrix:
+    """All weights of a walk that begins again: from s, a share ``restart[s]`` of what leaves it goes to the starts.
+
+    A state that nothing leaves sends a weight of ``restart[s]`` there. A restart may lead to the state itself.
+    """
+    leaving = adjacency.sum(axis=1)
+    again = np.where(leaving > 0, restart * leaving, restart)
+    return np.asarray((1.0 - restart)[:, None] * adjacency + np.outer(again, starts))
+
+
+def walk_score(weights: Matrix, t: int) -> Matrix:
+    """‖Wᵗe_s − π₀‖² for every s, π₀ where the walk is in the long run (any weights)."""
+    after = np.linalg.matrix_power(walk(weights), t)
+    return np.asarray(((after - stationary(weights)[:, None]) ** 2).sum(axis=0))
+
+
+def laplacian(weights: Matrix) -> Matrix:
+    """N = I − D^-½ M D^-½, D the weight that enters each state, M with columns from."""
+    scale = 1.0 / np.sqrt(weights.sum(axis=0))
+    return np.asarray(np.eye(len(weights)) - scale[:, None] * weights.T * scale[None, :])

@@ -66,9 +66,11 @@ def test_no_wind_through_algorithm_2_equals_algorithm_1(name: str) -> None:
     world = fp.worlds.named_world(name)
     laplacian = fp.diffusion.normalized_laplacian(world).toarray()
     left, singular, _ = np.linalg.svd(laplacian)
-    parts = fp.diffusion.Spectrum(1 - singular[::-1] / 2, left[:, ::-1], world.adjacency.sum(axis=0), 0.0)
+    components = fp.diffusion.Spectrum(
+        1 - singular[::-1] / 2, left[:, ::-1], world.adjacency.sum(axis=0), 0.0, fp.diffusion.Walk.of(world).fingerprint
+    )
     np.testing.assert_allclose(
-        fp.score(world, 4, "spectral", decomposition=parts), fp.score(world, 4, "spectral"), atol=1e-12
+        fp.score(world, 4, "spectral", decomposition=components), fp.score(world, 4, "spectral"), atol=1e-12
     )
 
 

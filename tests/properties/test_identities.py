@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,3 +124,18 @@ def test_diffusion_map_distances_are_weighted_diffusion_distances(weights: Weigh
     np.testing.assert_allclose(fp.diffusion_distance(world, 0, t, norm="weighted"), weighted, atol=1e-9)
     points = fp.diffusion.diffusion_map(world, t)
     np.testing.assert_allclose(np.linalg.norm(points - points[0], axis=1), weighted, atol=1e-7)
+
+
+@given(weights=connected_weights(most=40), t=times, seed=st.integers(0, 2**16), share=st.floats(0.0, 1.0))
+def test_restarts_are_the_weights_written_out(weights: Weights, t: int, seed: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    n = len(weights)
+    restart = np.where(rng.random(n) < 0.2, 1.0, share * rng.random(n))
+    starts = rng.random(n) * (rng.random(n) < 0.5)
+    starts[0] += 0.1
+    starts /= starts.sum()
+    world = replace(fp.World.from_graph(weights), restart=restart, starts=starts)
+    written = brute.restart_weights(weights, restart, starts)
+    exact = {"walk": brute.walk_score(written, t), "symmetrized": brute.score(written + written.T, t)}
+    for form, expected in exact.items():
+        np.testing.assert_allclose(fp.score(world, t, "local", form=form), expected, rtol=1e-8, atol=1e-11)

@@ -1,13 +1,293 @@
-"""Folders of results: complete or not there at all."""
+"""Files: whole or not at all, read back checked; folders of finished pieces; folders of results."""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from farpoint.errors import OutputError
-from farpoint.files import results_folder
+from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint
+from farpoint.files import PieceFolder, read_arrays, results_folder, whole_file, write_arrays, write_rows, write_text
+
+ARRAYS = {"scores": np.linspace(0.0, 1.0, 12).reshape(3, 4), "states": np.arange(5)}
+FACTS = {"t": 4, "names": ["a", "b"], "nested": {"x": None}}
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path: Path) -> None:
+    target = tmp_path / "note.txt"
+    with whole_file(target) as temporary:
+        assert temporary.parent == tmp_path
+        assert temporary.suffix == ".txt"
+        temporary.write_text("new")
+        assert not target.exists()
+    assert names(tmp_path) == ["note.txt"]
+    assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("stop"), KeyboardInterrupt(), OSError(28, "No space left on device")])
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_failure_leaves_what_was_there_and_nothing_else(error: BaseException, existed: bool, tmp_path: Path) -> None:
+    target = tmp_path / "note.txt"
+    if existed:
+        target.write_text("old")
+
+    def fail() -> None:
+        with whole_file(target) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    expected = OutputError if isinstance(error, OSError) else type(error)
+    with pytest.raises(expected):
+        fail()
+    assert names(tmp_path) == (["note.txt"] if existed else [])
+    assert not existed or target.read_text() == "old"
+
+
+def test_symbolic_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "far" / "real.txt")
+    write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "far" / "real.txt").read_text() == "new"
+    # A link to a file that is not there yet is one to a file that can be written.
+    (tmp_path / "ahead.txt").symlink_to(tmp_path / "far" / "coming.txt")
+    write_text(tmp_path / "ahead.txt", "there")
+    assert (tmp_path / "far" / "coming.txt").read_text() == "there"
+    assert names(tmp_path / "far") == ["coming.txt", "real.txt"]
+
+
+def test_folders_and_devices_are_refused_before_any_work(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    begun = False
+    for path in (tmp_path, Path(os.devnull), pipe):
+        message = "must be a regular file or not exist; got something else"
+        with pytest.raises(OutputError, match=message), whole_file(path):
+            begun = True
+    assert not begun
+    with pytest.raises(OutputError, match=r"must be a file that can be written; got No such file"):
+        write_text(tmp_path / "no" / "where.txt", "text")
+
+
+def test_texts_are_utf_8_and_rows_have_a_header(tmp_path: Path) -> None:
+    write_text(tmp_path / "page.html", "π ≤ 4")
+    assert (tmp_path / "page.html").read_bytes() == "π ≤ 4".encode()
+    write_rows(tmp_path / "table.csv", [{"world": "ring, large", "t": 4}, {"world": "maze", "t": 13}])
+    assert (tmp_path / "table.csv").read_text().splitlines() == ["world,t", '"ring, large",4', "maze,13"]
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_arrays_are_read_as_they_were_written(compressed: bool, tmp_path: Path) -> None:
+    arrays = ARRAYS | {
+        "none": np.empty((0, 3), dtype=np.float32),
+        "number": np.array(7),
+        "flags": np.array([True, False]),
+        "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "every other": np.arange(10)[::2],
+        "big": np.arange(4, dtype=">i2"),
+    }
+    write_arrays(tmp_path / "a.npz", "example", FACTS, arrays, compressed=compressed)
+    facts, read = read_arrays(tmp_path / "a.npz", "example")
+    assert facts == FACTS
+    assert read.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert read[name].dtype == array.dtype
+        assert read[name].shape == array.shape
+        np.testing.assert_array_equal(read[name], array)
+
+
+def rewrite(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Write the archive again with something changed, by numpy itself."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    change(arrays)
+    np.savez(path, **arrays)
+
+
+def header_with(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    def change(arrays: dict[str, Any]) -> None:
+        arrays["header"] = np.array(json.dumps(json.loads(str(arrays["header"])) | changes))
+
+    return change
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], None]] = {
+    "an entry": lambda arrays: arrays["scores"].__setitem__((0, 0), 9.0),
+    "the type": lambda arrays: arrays.update(states=arrays["states"].astype(np.int32)),
+    "the kind of number": lambda arrays: arrays.update(states=arrays["states"].view(np.uint64)),
+    "the shape": lambda arrays: arrays.update(scores=arrays["scores"].reshape(4, 3)),
+    "the order": lambda arrays: arrays.update(states=arrays["states"][::-1]),
+    "a name": lambda arrays: arrays.update(other=arrays.pop("states")),
+    "one array less": lambda arrays: arrays.pop("states"),
+    "one array more": lambda arrays: arrays.update(more=np.zeros(1)),
+    "the facts": header_with(facts={"t": 5}),
+    "no facts": header_with(facts=None),
+    "the digest": header_with(digest="00"),
+    "no digest": header_with(digest=None),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_was_changed_is_refused(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    write_arrays(path, "example", FACTS, ARRAYS)
+    rewrite(path, lambda arrays: None)
+    assert read_arrays(path, "example")[0] == FACTS, "rewriting alone changes nothing"
+    rewrite(path, CHANGES[what])
+    with pytest.raises(InvalidFile, match="must be whole; it is damaged"):
+        read_arrays(path, "example")
+
+
+def test_another_kind_or_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    write_arrays(path, "example", FACTS, ARRAYS, version=2)
+    assert read_arrays(path, "example", version=2)[0] == FACTS
+    with pytest.raises(InvalidFile, match=r"must be of version 1; got version 2\. Update Farpoint"):
+        read_arrays(path, "example")
+    with pytest.raises(InvalidFile, match=r"must be a file of other; got another kind of \.npz file"):
+        read_arrays(path, "other", version=2)
+    np.savez(path, scores=np.zeros(3))
+    with pytest.raises(InvalidFile, match=r"must be a file of example; got another kind of \.npz file"):
+        read_arrays(path, "example")
+    with pytest.raises(InvalidFile, match="got no file of that name"):
+        read_arrays(tmp_path / "missing.npz", "example")
+
+
+CONTENTS: dict[str, bytes] = {"nothing": b"", "text": b"not an archive", "the start of one": b"PK\x03\x04" + 40 * b"\0"}
+
+
+@pytest.mark.parametrize("what", [*CONTENTS, "half", "an array", "a pickle", "a header that is no text", "a folder"])
+def test_what_is_no_archive_is_refused(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    write_arrays(path, "example", FACTS, ARRAYS)
+    if what in CONTENTS:
+        path.write_bytes(CONTENTS[what])
+    elif what == "half":
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    elif what == "an array":
+        np.save(path.with_suffix(".npy"), np.zeros(3))
+        path.with_suffix(".npy").rename(path)
+    elif what == "a pickle":
+        np.savez(path, header=np.array([{"a": 1}], dtype=object))
+    elif what == "a folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        rewrite(path, lambda arrays: arrays.update(header=np.zeros(3)))
+    with pytest.raises(InvalidFile, match=r"must be a whole \.npz file of example; it is damaged or of another kind"):
+        read_arrays(path, "example")
+
+
+def test_a_flipped_byte_is_never_read_as_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    write_arrays(path, "example", FACTS, ARRAYS, compressed=True)
+    content = path.read_bytes()
+    refused = 0
+    for place in range(0, len(content), 7):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            facts, arrays = read_arrays(path, "example")
+        except InvalidFile:
+            refused += 1
+        else:  # a byte that carries nothing, such as a date of the archive
+            assert facts == FACTS
+            for name, array in ARRAYS.items():
+                np.testing.assert_array_equal(arrays[name], array)
+    assert refused > 0.5 * len(content) / 7
+
+
+def piece(value: float) -> dict[str, NDArray[Any]]:
+    return {"scores": np.full(3, value)}
+
+
+def value_of(folder: PieceFolder, name: str) -> float | None:
+    arrays = folder.load(name)
+    return None if arrays is None else float(arrays["scores"][0])
+
+
+def test_pieces_are_kept_from_one_run_to_the_next(tmp_path: Path) -> None:
+    about = {"world": "abc", "t": 4, "blocks": [(0, 3), (3, 6)]}
+    first = PieceFolder(tmp_path / "new" / "folder", "score", about)
+    assert "block-0" not in first
+    first.save("block-0", piece(1.0))
+    again = PieceFolder(tmp_path / "new" / "folder", "score", about)
+    assert "block-0" in again
+    assert (value_of(again, "block-0"), value_of(again, "block-1")) == (1.0, None)
+    again.save("block-0", piece(2.0))
+    assert value_of(first, "block-0") == 2.0
+
+
+@pytest.mark.parametrize("damage", ["renamed", "from another folder", "of another kind", "cut", "empty", "changed"])
+def test_a_piece_that_is_not_this_piece_is_not_loaded(damage: str, tmp_path: Path) -> None:
+    folder = PieceFolder(tmp_path / "one", "score", {"t": 4})
+    folder.save("block-0", piece(1.0))
+    folder.save("block-1", piece(2.0))
+    path = tmp_path / "one" / "block-1.npz"
+    if damage == "renamed":
+        shutil.copy(tmp_path / "one" / "block-0.npz", path)
+    elif damage == "from another folder":
+        PieceFolder(tmp_path / "two", "score", {"t": 13}).save("block-1", piece(3.0))
+        shutil.copy(tmp_path / "two" / "block-1.npz", path)
+    elif damage == "of another kind":
+        PieceFolder(tmp_path / "two", "training", {"t": 4}).save("block-1", piece(3.0))
+        shutil.copy(tmp_path / "two" / "block-1.npz", path)
+    elif damage == "cut":
+        path.write_bytes(path.read_bytes()[:-30])
+    elif damage == "empty":
+        path.write_bytes(b"")
+    else:
+        rewrite(path, lambda arrays: arrays["scores"].__setitem__(0, 9.0))
+    assert folder.load("block-1") is None
+    assert "block-1" not in folder
+    assert value_of(folder, "block-0") == 1.0
+    folder.save("block-1", piece(4.0))
+    assert value_of(folder, "block-1") == 4.0
+
+
+def test_a_folder_of_another_computation_is_refused_with_what_differs(tmp_path: Path) -> None:
+    PieceFolder(tmp_path, "score", {"t": 4, "world": "abc", "tolerance": None})
+    before = names(tmp_path)
+    for about, different in (
+        ({"t": 13, "world": "abc", "tolerance": None}, "another t"),
+        ({"t": 13, "world": "xyz", "tolerance": None}, "another t, world"),
+        ({"t": 4, "world": "abc", "tolerance": None, "seed": 1}, "another seed"),
+    ):
+        message = rf"checkpoint must be a folder of this score; got .* with {different}\. Give each score a folder of"
+        with pytest.raises(WrongCheckpoint, match=message):
+            PieceFolder(tmp_path, "score", about)
+    assert names(tmp_path) == before
+    (tmp_path / "about.json").write_text("[1, 2]")
+    with pytest.raises(WrongCheckpoint, match="checkpoint must be a folder of this training"):
+        PieceFolder(tmp_path, "training", {"t": 4})
+
+
+def test_folders_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "about.json").write_text("{not json")
+    for folder in (tmp_path / "file", tmp_path / "file" / "below", tmp_path):
+        with pytest.raises(OutputError, match="checkpoint must be a folder that can be written"):
+            PieceFolder(folder, "score", {"t": 4})
+
+
+def test_without_a_folder_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = PieceFolder(None, "score", {"t": 4})
+    folder.save("block-0", piece(1.0))
+    assert folder.load("block-0") is None
+    assert "block-0" not in folder
+    assert names(tmp_path) == []
 
 
 def test_a_failure_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
@@ -28,10 +308,21 @@ def test_results_replace_older_ones_and_keep_other_files(tmp_path: Path) -> None
     (tmp_path / "notes.txt").write_text("mine")
     with results_folder(tmp_path) as folder:
         (folder / "score.png").write_text("new")
+        assert (tmp_path / "score.png").read_text() == "old", "nothing is shown before everything is there"
     assert {file.name: file.read_text() for file in tmp_path.iterdir()} == {"score.png": "new", "notes.txt": "mine"}
 
 
-def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
+def test_what_is_in_the_way_of_results(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(OutputError, match="output folder"), results_folder(tmp_path / "out"):
         pass
+    (tmp_path / "there" / "page.html").mkdir(parents=True)
+
+    def into_a_folder() -> None:
+        with results_folder(tmp_path / "there") as folder:
+            (folder / "other.txt").write_text("text")
+            (folder / "page.html").write_text("text")
+
+    with pytest.raises(OutputError, match=r"page\.html must be a file or not exist; got a folder"):
+        into_a_folder()
+    assert names(tmp_path / "there") == ["page.html"], "not even the file that could have been written"

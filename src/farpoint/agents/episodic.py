@@ -14,7 +14,7 @@ from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
 from farpoint.options.tables import option_table
-from farpoint.simulation.tables import streams, world_table
+from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World
 
 _N_CHECKPOINTS = 200
@@ -121,7 +121,7 @@ def learn_episodes(
         check_fraction("alpha", alpha),
         gamma,
         check_fraction("epsilon", epsilon),
-        check_fraction("option_probability", option_probability),
+        check_option_probability(option_probability),
         # Denser at the beginning, where the fast ones arrive.
         np.unique(np.geomspace(_N_CHECKPOINTS, n_steps, _N_CHECKPOINTS).astype(np.int64)),
         check_fraction("near", near) * best,

@@ -14,7 +14,7 @@ from farpoint.errors import InvalidInput, check_fraction, check_integer, check_w
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
-from farpoint.simulation.tables import streams, world_table
+from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
@@ -155,7 +155,7 @@ def learn(
         check_integer("max_steps", max_steps, 1),
         check_fraction("alpha", alpha),
         check_fraction("gamma", gamma),
-        check_fraction("option_probability", option_probability),
+        check_option_probability(option_probability),
     )
     shared = (world_table(world), option_table(world, options), task, algorithm, counting)
     seeds = streams(seed, n_runs * ends.size).reshape(n_runs, ends.size)

@@ -11,6 +11,7 @@ equals the weight that enters it; elsewhere the walk divides by what leaves, and
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -292,9 +293,11 @@ def _stationary_inside(walk: Walk, inside: NDArray[np.int64]) -> Vector:
     system = csc_array(diags_array(1.0 - walk.stay[inside]) - kept)
     jumps = walk.jumps
     if jumps is not None and jumps.out[:, inside].any():
-        # With L the walk without jumps, π = L π + into (out · π): π is a multiple of (I − L)⁻¹ into.
-        weights = splu(system).solve(jumps.into[0, inside])
-        return np.asarray(weights / weights.sum())
+        # With L the walk without jumps, π = L π + into (out · π): π is a multiple of (I − L)⁻¹ into. Jumps that are
+        # rarer than the rounding of the moves can leave I − L singular; then π is that of the moves.
+        with suppress(RuntimeError):
+            weights = splu(system).solve(jumps.into[0, inside])
+            return np.asarray(weights / weights.sum())
 
     def with_fixed(state: int) -> Vector:
         # Fix the weight of one state at 1 and solve (I − W) π = 0 for the others: one row of the singular system is

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_fraction, check_integer
+from farpoint.errors import InvalidInput, check_integer
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
-from farpoint.simulation.tables import streams, world_table
+from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World
 
 
@@ -198,7 +198,7 @@ def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int6
 
 def _random_agent(world: World, options: OptionSet | None, option_probability: float) -> tuple[Any, ...]:
     """Return what the kernels need of an agent that acts at random."""
-    chance = check_fraction("option_probability", option_probability)
+    chance = check_option_probability(option_probability)
     return world_table(world), option_table(world, options), chance
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_integer, listed
+from farpoint.errors import InvalidInput, check_fraction, check_integer, listed
 from farpoint.worlds import World
 
 
@@ -54,6 +54,17 @@ def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[n
     filled = np.diff(indptr) > 0
     cdf[indptr[1:][filled] - 1] = np.inf
     return cdf
+
+
+def check_option_probability(value: object) -> float:
+    """Return the probability that a random decision is an option.
+
+    It must be below 1: where every option that can start ends at once, only a primitive choice leads on.
+    """
+    chance = check_fraction("option_probability", value)
+    if chance == 1.0:
+        raise InvalidInput("option_probability must be below 1 for an agent to be simulated; got 1.")
+    return chance
 
 
 def streams(seed: int, count: int) -> NDArray[np.uint64]:

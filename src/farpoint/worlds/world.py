@@ -306,7 +306,8 @@ class World(Builders):
         """
         from farpoint.worlds.samples import check_observations
 
-        return self._nearest.states(check_observations(self, observations))
+        points = check_observations(self, observations)
+        return self._nearest.states(points)
 
     @cached_property
     def _nearest(self) -> NearestStates:

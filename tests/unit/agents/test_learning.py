@@ -25,11 +25,11 @@ def test_the_same_seed_gives_the_same_result_whatever_the_workers(algorithm: str
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "none"])
 def test_the_compiled_loop_equals_a_plain_one_in_distribution(method: str) -> None:
     world = fp.four_rooms()
-    assert world.goals is not None
-    options, goal = fp.discover(world, method), int(world.goals[12])
-    ours = fp.learn(world, options, targets=[goal], n_runs=200, n_episodes=60, seed=1).curves.mean(axis=(1, 2))
+    assert world.targets is not None
+    options, target = fp.discover(world, method), int(world.targets[12])
+    ours = fp.learn(world, options, targets=[target], n_runs=200, n_episodes=60, seed=1).curves.mean(axis=(1, 2))
     plain = np.array(
-        [learn_plainly(world, options, goal, episodes=60, max_steps=100, seed=s)[0].mean() for s in range(40)]
+        [learn_plainly(world, options, target, n_episodes=60, max_steps=100, seed=s)[0].mean() for s in range(40)]
     )
     error = np.hypot(ours.std(ddof=1) / np.sqrt(ours.size), plain.std(ddof=1) / np.sqrt(plain.size))
     assert abs(ours.mean() - plain.mean()) < 4 * error
@@ -43,10 +43,10 @@ def test_a_corridor_is_learned_to_the_shortest_path(algorithm: str) -> None:
 
 
 def test_smdp_learns_the_value_of_an_option_by_its_length() -> None:
-    # One option leads straight to the goal in 4 steps: as one decision it is worth γ³ at the start, and after one
+    # One option leads straight to the target in 4 steps: as one decision it is worth γ³ at the start, and after one
     # episode in which it was taken the greedy policy takes it.
     corridor = fp.World.from_map("S...G")
-    options = fp.OptionSet(corridor, np.array([4]), "random")
+    options = fp.OptionSet(corridor, np.array([4]))
     result = fp.learn(corridor, options, n_runs=50, n_episodes=12, algorithm="smdp", max_steps=8)
     assert (result.curves[:, 0, -1] == 4).mean() > 0.95
 
@@ -66,7 +66,7 @@ def test_shapes_and_summaries() -> None:
     assert result.curves.max() <= 51
     assert result.visits.shape == (148,)
     np.testing.assert_allclose(result.mean, result.run_means.mean())
-    # At most 50 steps an episode, learning included.
+    # At most 50 steps per episode, learning included.
     assert result.visits.sum() <= 20 * 50
     single = fp.learn(world, None, targets=[5], n_runs=2, n_episodes=5)
     assert (single.spread == 0).all()
@@ -88,13 +88,33 @@ def test_bad_input() -> None:
         fp.learn(world, algorithm="sarsa")
     with pytest.raises(UnknownName, match="counting must be one of published, moves"):
         fp.learn(world, counting="none")
-    with pytest.raises(InvalidInput, match="start and goals must be given, for open_room has none"):
+    with pytest.raises(InvalidInput, match="start and targets must be given, for open_room has none"):
         fp.learn(fp.open_room())
-    with pytest.raises(InvalidInput, match="goals must not contain the start; got 94"):
+    with pytest.raises(InvalidInput, match="targets must not contain the start; got 94"):
         fp.learn(world, targets=[94])
-    with pytest.raises(InvalidInput, match="runs must be at least 1"):
+    with pytest.raises(InvalidInput, match="n_runs must be at least 1"):
         fp.learn(world, n_runs=0)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
         fp.learn(world, alpha=2)
     with pytest.raises(InvalidInput, match="options must belong to this world"):
         fp.learn(world, fp.discover(fp.ring()))
+    with pytest.raises(InvalidInput, match="option_probability must be below 1"):
+        fp.learn(world, fp.discover(world), option_probability=1.0)
+
+
+@pytest.mark.parametrize("algorithm", ["paper", "smdp", "intra-option"])
+def test_the_share_of_options_matters(algorithm: str) -> None:
+    # A corridor whose one option leads back to the start: the more often it is taken, the longer learning takes.
+    corridor = fp.World.from_map("S.......G")
+    back = fp.OptionSet(corridor, np.array([0]))
+    rare, often = (
+        fp.learn(corridor, back, n_runs=20, n_episodes=40, algorithm=algorithm, option_probability=p).mean
+        for p in (0.05, 0.95)
+    )
+    assert rare < often
+
+
+def test_targets_of_the_result_are_those_given() -> None:
+    result = fp.learn(fp.maze(), targets=[7, 5], n_runs=1, n_episodes=3)
+    assert result.targets.tolist() == [7, 5]
+    assert fp.learn(fp.maze(), n_runs=1, n_episodes=3).targets.tolist() == fp.maze().targets.tolist()  # type: ignore[union-attr]

@@ -158,13 +158,13 @@ def test_unbounded_observations_are_scaled_by_what_is_seen() -> None:
 
 
 def test_learned_options_are_actions(options: fp.LearnedOptions) -> None:
-    env = fp.GoalOptionsWrapper(corridor(), options, gamma=0.9, max_length=15)
+    env = fp.OptionsWrapper(corridor(), options, gamma=0.9, max_steps=15)
     env.reset(seed=0, options={"start": (0.5, 0.5)})
     # At the first goal; the other option can start.
     assert env.action_masks()[8:].tolist() == [False, True]
     *_, info = env.step(9)
     assert 1 <= info["duration"] <= 15
-    assert info["gamma_k"] == pytest.approx(0.9 ** info["duration"])
+    assert info["discount"] == pytest.approx(0.9 ** info["duration"])
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,12 @@ def test_without_its_packages_the_error_says_what_to_install(missing: str) -> No
 import sys
 sys.modules[{missing!r}] = None
 import farpoint as fp
-fp.GoalOptionsWrapper(fp.ContinuousMaze("..."), []), fp.GraphOptions, fp.LearnedOptions
+fp.OptionsWrapper(fp.ContinuousMaze("..."), []), fp.GraphOptions, fp.LearnedOptions
 world = fp.ring()
 print(fp.diffusion.cosine_similarities(fp.spectrum(world).phi[:, :3], world).round(6).tolist())
 for name in ("Eigenfunctions", "learn_eigenfunctions", "learn_options", "SMDPDQN"):
     try:
-        getattr(fp, name)
+        getattr(fp.deep, name)
     except fp.errors.MissingExtra as error:
         print(error)
 """

@@ -70,7 +70,7 @@ def by_hand() -> NDArray[np.float64]:
 
 def learned(algorithm: type[Any]) -> NDArray[np.float64]:
     # Plain DQN has no masks: where the option cannot start a random action is taken, and no value is compared.
-    env = Monitor(fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA, unavailable="random"))
+    env = Monitor(fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA, unavailable="random"))
     agent = algorithm(
         "MlpPolicy",
         env,
@@ -107,7 +107,7 @@ def test_plain_dqn_overestimates_actions_that_last_long() -> None:
 
 
 def test_durations_and_masks_are_kept_with_their_transitions() -> None:
-    env = fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
+    env = fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
     agent = fp.SMDPDQN("MlpPolicy", env, gamma=GAMMA, learning_starts=0, seed=1, buffer_size=500, device="cpu")
     agent.learn(300)
     buffer = agent.replay_buffer
@@ -135,7 +135,7 @@ def test_works_with_numbered_states_and_without_options() -> None:
 
 
 def test_predict_takes_masks() -> None:
-    env = fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
+    env = fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
     agent = fp.SMDPDQN("MlpPolicy", env, gamma=GAMMA, seed=1, device="cpu")
     observation = np.eye(N, dtype=np.float32)[0]
     for allowed in range(3):
@@ -144,7 +144,7 @@ def test_predict_takes_masks() -> None:
 
 
 def test_wrong_use_is_named() -> None:
-    env = fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=0.5)
+    env = fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=0.5)
     with pytest.raises(InvalidInput, match=r"gamma must be that of the wrapper; got 0\.9"):
         fp.SMDPDQN("MlpPolicy", env, gamma=0.9, seed=0, device="cpu").learn(5)
     with pytest.raises(InvalidInput, match="n_steps must be left out"):
@@ -152,7 +152,7 @@ def test_wrong_use_is_named() -> None:
 
 
 def test_saved_and_loaded_as_any_agent(tmp_path: Path) -> None:
-    env = fp.GoalOptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
+    env = fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
     agent = fp.SMDPDQN("MlpPolicy", env, gamma=GAMMA, seed=1, buffer_size=500, device="cpu").learn(50)
     agent.save(tmp_path / "agent.zip")
     loaded = fp.SMDPDQN.load(tmp_path / "agent.zip", env=env, device="cpu")

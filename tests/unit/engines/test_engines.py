@@ -17,10 +17,9 @@ import pytest
 from joblib import Parallel, delayed
 
 import farpoint as fp
-from farpoint.diffusion.scores import lattice as lattice_module
-from farpoint.diffusion.scores import local as local_module
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, MissingExtra, UnknownName
+from tests.helpers.graphs import with_episodes, without_map
 
 pytestmark = [pytest.mark.xdist_group("clusters"), pytest.mark.slow]
 
@@ -122,22 +121,21 @@ def test_an_error_of_a_task_arrives(cluster: tuple[str, str]) -> None:
         list(each(failing_task, None, range(3)))
 
 
-def test_scores_and_learning_do_not_depend_on_the_engine(
-    cluster: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lattice_module, "_CELLS_A_BLOCK", 700)
-    monkeypatch.setattr(local_module, "_STATES_A_BLOCK", 500)
-    maze = fp.random_maze(50, 50)
-    graph = fp.World.from_graph(maze.adjacency)
+def test_scores_and_learning_do_not_depend_on_the_engine(cluster: tuple[str, str]) -> None:
+    # More states, and more cells, than one block holds.
+    maze = fp.random_maze(310, 310)
+    graph = without_map(maze)
+    episodes = with_episodes(fp.maze())
     world = fp.four_rooms()
     options = fp.discover(world)
 
     def everything() -> list[np.ndarray[Any, Any]]:
-        learned = fp.learn(world, options, targets=world.goals[:3], n_runs=2, n_episodes=20)  # type: ignore[index]
+        learned = fp.learn(world, options, targets=world.targets[:3], n_runs=2, n_episodes=20)  # type: ignore[index]
         return [
             np.asarray(fp.score(maze, 4, "local")),
-            np.asarray(fp.score(graph, 13, "local", tolerance=1e-3)),
-            np.asarray(fp.score(maze, 30, "probes", n_probes=16)),
+            np.asarray(fp.score(graph, 6, "local", tolerance=1e-3)),
+            np.asarray(fp.score(episodes, 6, "local", form="walk")),
+            np.asarray(fp.score(maze, 8, "probes", n_probes=16)),
             learned.curves,
             learned.visits,
             fp.cover_time(world, options, n_runs=4).walks,

@@ -121,17 +121,17 @@ def _after(env: fp.ContinuousMaze, place: NDArray[np.float32], action: int) -> N
     return env.step(action)[0]
 
 
-def test_goal_ends_the_episode_and_time_truncates() -> None:
-    env = fp.ContinuousMaze("S.G", step=0.5, noise=0.0, goal_radius=0.5, max_steps=10)
+def test_a_target_ends_the_episode_and_time_truncates() -> None:
+    env = fp.ContinuousMaze("S.G", step=0.5, noise=0.0, target_radius=0.5, max_steps=10)
     env.reset()
     rewards = [env.step(0)[1:3] for _ in range(3)]
-    # From 0.5 to 2.0 in three steps: within 0.5 of the goal at 2.5.
+    # From 0.5 to 2.0 in three steps: within 0.5 of the target at 2.5.
     assert rewards == [(0.0, False), (0.0, False), (1.0, True)]
     env.reset()
     assert [env.step(4)[3] for _ in range(10)] == [False] * 9 + [True]
 
 
-def test_without_goal_there_is_no_reward() -> None:
+def test_without_target_there_is_no_reward() -> None:
     env = fp.ContinuousMaze(ROOMS)
     env.reset(seed=0)
     assert {env.step(action % 8)[1:3] for action in range(100)} == {(0.0, False)}
@@ -146,9 +146,10 @@ def test_scaled_observations_are_the_same_places() -> None:
 
 
 def test_world_with_a_map_and_picture() -> None:
-    env = fp.ContinuousMaze(fp.four_rooms(), render_mode="rgb_array", goal=[2.5, 2.5])
+    env = fp.ContinuousMaze(fp.four_rooms(), render_mode="rgb_array", target=[2.5, 2.5])
     env.reset(seed=0, options={"start": (1.5, 1.5)})
     assert env.floor.sum() == 104
+    assert env.targets.tolist() == [[2.5, 2.5]]
     image = env.render()
     assert image is not None
     # Red point in the middle of its cell, wall in the corner.
@@ -162,7 +163,7 @@ def test_world_with_a_map_and_picture() -> None:
         ({"step": 0.0}, "step must be a finite number above 0; got 0.0"),
         ({"noise": -1.0}, "noise must be a finite number of at least 0"),
         ({"start": [0.5, 0.5]}, r"start must lie on the floor; got \(0.5, 0.5\), row 0, column 0"),
-        ({"goal": [99.0, 0.5]}, "goal must lie on the floor"),
+        ({"target": [99.0, 0.5]}, "target must lie on the floor"),
         ({"actions": "wheels"}, "actions must be one of directions, box"),
         ({"start": "somewhere"}, "start must be one of random"),
         ({"world": fp.World.from_graph([[0, 1], [1, 0]])}, "world must be a text map or a world with a map"),

@@ -1,3 +1,5 @@
+"""The wrapper in which options are actions, with every kind of options."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -10,25 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import farpoint as fp
+from farpoint.envs.wrapper import Transition
 from farpoint.errors import InvalidInput
-from tests.unit.envs.test_from_env import make
-
-
-class Corridor(gym.Env[Any, Any]):
-    """Ten cells; left and right; a reward of its own for entering each cell."""
-
-    observation_space = gym.spaces.Discrete(10)
-    action_space = gym.spaces.Discrete(2)
-    rewards = np.zeros(10)
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.cell = 0
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.cell = int(np.clip(self.cell + (1 if action else -1), 0, 9))
-        return self.cell, float(self.rewards[self.cell]), self.cell == 9, False, {}
+from tests.helpers.counter import Counter, UpTo
+from tests.helpers.envs import Corridor, StartIn, make
+from tests.unit.options.test_graph_options import rooms_options
 
 
 @given(rewards=st.lists(st.floats(-10, 10), min_size=10, max_size=10), gamma=st.floats(0, 1), goal=st.integers(1, 8))
@@ -37,7 +25,8 @@ def test_discounted_reward_and_duration_equal_a_loop_by_hand(rewards: list[float
     env = Corridor()
     env.rewards = np.array(rewards)
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.state_of(goal)]), "random"), gamma)
+    goal_state = world.find_state(goal)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([goal_state])), gamma)
     wrapped.reset(seed=0)
     observation, reward, terminated, truncated, info = wrapped.step(2)
     assert (observation, terminated, truncated) == (goal, False, False)
@@ -49,40 +38,37 @@ def test_discounted_reward_and_duration_equal_a_loop_by_hand(rewards: list[float
 
 @pytest.mark.parametrize("name", ["FrozenLake8x8-v1", "CliffWalking-v1"])
 def test_an_option_reaches_its_goal_in_the_expected_number_of_steps(name: str) -> None:
-    env = make(name, is_slippery=False) if name.startswith("Frozen") else make(name)
+    env = StartIn(make(name, is_slippery=False) if name.startswith("Frozen") else make(name))
     world = fp.World.from_env(env)
     options = fp.discover(world, n_options=3)
     wrapped = fp.OptionsWrapper(env, options)
     assert world.labels is not None
     for number, option in enumerate(options):
         for state in np.flatnonzero(option.initiation)[::3]:
-            wrapped.reset(seed=1)
-            env.unwrapped.s = world.labels[state]
-            wrapped._observation = world.labels[state]
-            if option.terminates(int(state)):
-                assert not wrapped.action_masks()[wrapped.n_actions + number]
+            _, info = wrapped.reset(seed=1, options={"state": world.labels[state]})
+            assert info["action_mask"][wrapped.n_actions + number] == (not option.ends[state])
+            if option.ends[state]:
                 continue
             observation, _, _, _, info = wrapped.step(wrapped.n_actions + number)
             assert observation == world.labels[options.goals[number]]
             assert info["duration"] == option.expected_steps[state]
+            assert info["unexpected"] == 0
 
 
 def test_in_a_slippery_world_the_steps_are_right_on_average() -> None:
-    env = make("FrozenLake8x8-v1", is_slippery=True, max_episode_steps=100_000)
+    env = StartIn(make("FrozenLake8x8-v1", is_slippery=True, max_episode_steps=100_000))
     world = fp.World.from_env(env)
     options = fp.discover(world, n_options=8)
     lasting = [
         (k, s) for k, o in enumerate(options) for s in np.flatnonzero(o.initiation) if 3 < o.expected_steps[s] < 200
     ]
     number, state = lasting[0]
-    wrapped = fp.OptionsWrapper(env, options, max_length=100_000)
+    wrapped = fp.OptionsWrapper(env, options, max_steps=100_000)
     assert world.labels is not None
     wrapped.reset(seed=7)
     durations = []
     for _ in range(300):
-        wrapped.reset()
-        env.unwrapped.s = world.labels[state]
-        wrapped._observation = world.labels[state]
+        wrapped.reset(options={"state": world.labels[state]})
         durations.append(wrapped.step(wrapped.n_actions + number)[4]["duration"])
     error = np.std(durations) / np.sqrt(len(durations))
     assert abs(np.mean(durations) - options[number].expected_steps[state]) < 4 * error
@@ -108,7 +94,7 @@ def test_in_vectors_and_under_other_wrappers() -> None:
 
 
 def test_seeds_reproduce_whole_runs() -> None:
-    env = make("MiniGrid-FourRooms-v0")
+    env = make("MiniGrid-MultiRoom-N2-S4-v0")
     options = fp.discover(fp.World.from_env(env, seed=3), n_options=6)
     runs = []
     for _ in range(2):
@@ -118,8 +104,8 @@ def test_seeds_reproduce_whole_runs() -> None:
         trace = []
         for _ in range(40):
             mask = wrapped.action_masks()
-            _, reward, terminated, truncated, info = wrapped.step(int(rng.choice(np.flatnonzero(mask))))
-            trace.append((reward, info["duration"], wrapped.key(None)))
+            observation, reward, terminated, truncated, info = wrapped.step(int(rng.choice(np.flatnonzero(mask))))
+            trace.append((reward, info["duration"], wrapped.read(observation)))
             if terminated or truncated:
                 wrapped.reset(seed=3)
         runs.append(trace)
@@ -140,11 +126,11 @@ def test_what_cannot_be_done_is_refused() -> None:
         wrapped.step(6)
     with pytest.raises(InvalidInput, match="options must be of a world made from this environment"):
         fp.OptionsWrapper(env, fp.discover(fp.ring()))
-    other = fp.OptionsWrapper(make("MiniGrid-FourRooms-v0"), fp.discover(
-        fp.World.from_env(make("MiniGrid-FourRooms-v0"), seed=3), n_options=2))  # fmt: skip
+    rooms = make("MiniGrid-MultiRoom-N2-S4-v0")
+    other = fp.OptionsWrapper(rooms, fp.discover(fp.World.from_env(rooms, seed=3), n_options=2))
     _, info = other.reset(seed=4)
     assert info["action_mask"][7:].sum() == 0, "a layout that the options do not know"
-    with pytest.raises(InvalidInput, match="The options are of another layout or seed"):
+    with pytest.raises(InvalidInput, match="option 0 must be one that can start here"):
         other.step(7)
 
 
@@ -155,8 +141,13 @@ def test_options_of_another_environment() -> None:
     small = fp.discover(fp.World.from_env(make("FrozenLake-v1", is_slippery=False)), n_options=2)
     large = fp.OptionsWrapper(make("FrozenLake8x8-v1", is_slippery=False), small)
     large.reset(seed=0)
-    with pytest.raises(InvalidInput, match="options must be of this environment"):
-        large.step(5)
+    # Down from state 0 is 4 in the small lake and 8 in the large one: the option ends there.
+    _, _, _, _, info = large.step(5)
+    assert (info["unexpected"], info["duration"]) == (1, 1)
+    strict = fp.OptionsWrapper(make("FrozenLake8x8-v1", is_slippery=False), small, strict=True)
+    strict.reset(seed=0)
+    with pytest.raises(InvalidInput, match=r"options must be of this environment; .* or pass strict=False"):
+        strict.step(5)
 
 
 def test_observation_wrappers_do_not_hide_the_state() -> None:
@@ -168,7 +159,7 @@ def test_observation_wrappers_do_not_hide_the_state() -> None:
 def test_steps_are_checked() -> None:
     env = Corridor()
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([3]), "random"))
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([3])))
     with pytest.raises(InvalidInput, match="must be reset before its first step"):
         wrapped.step(2)
     wrapped.reset()
@@ -181,30 +172,178 @@ def test_steps_are_checked() -> None:
 def test_a_long_option_is_cut() -> None:
     env = Corridor()
     world = fp.World.from_env(env)
-    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.state_of(8)]), "random"), max_length=3)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.find_state(8)])), max_steps=3)
     wrapped.reset()
     assert wrapped.step(2)[0] == 3
 
 
-@pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
-def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
-    env = make("FrozenLake8x8-v1", is_slippery=False)
-    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=4))
-    agent, again = (fp.train_tabular(wrapped, 6000, algorithm=algorithm, seed=2) for _ in range(2))
-    assert np.mean(agent.episode_rewards[-10:]) > 0.5
-    assert agent.episode_rewards == again.episode_rewards
-    with pytest.raises(InvalidInput, match="env must be an OptionsWrapper"):
-        fp.train_tabular(env, 10)
-
-
-def test_a_loop_of_ones_own_with_act() -> None:
-    env = make("FrozenLake-v1", is_slippery=False)
-    options = fp.discover(fp.World.from_env(env), n_options=1)
-    observation, _ = env.reset(seed=0)
+@pytest.mark.parametrize("name", ["FrozenLake8x8-v1"])
+def test_a_log_that_lacks_transitions_does_not_stop_the_run(name: str) -> None:
+    # A slippery lake seen for 3 000 steps: most of what can happen in it was never seen.
+    env = make(name)
+    world = fp.World.from_log(fp.record_log(env, 3000, seed=0))
+    options = fp.discover(world, n_options=6)
+    wrapped = fp.OptionsWrapper(env, options)
     rng = np.random.default_rng(0)
-    while (action := options.act(0, int(observation), seed=rng)) is not None:
-        observation, _, terminated, _, _ = env.step(action)
-        assert not terminated
-    assert options.world.state_of(int(observation)) == options.goals[0]
-    with pytest.raises(InvalidInput, match="state must be one that FrozenLake-v1 knows; got 99"):
-        options.act(0, 99)
+    _, info = wrapped.reset(seed=1)
+    unexpected, of_episode = 0, 0
+    while wrapped.total_steps < 4000:
+        # Options wherever one can start.
+        possible = np.flatnonzero(info["action_mask"])
+        _, _, terminated, truncated, info = wrapped.step(int(rng.choice(possible[-3:])))
+        assert info["unexpected"] >= of_episode
+        of_episode = info["unexpected"]
+        if terminated or truncated:
+            unexpected += of_episode
+            of_episode = 0
+            _, info = wrapped.reset()
+    assert unexpected > 0
+    strict = fp.OptionsWrapper(env, options, strict=True)
+
+    def run() -> None:
+        _, info = strict.reset(seed=1)
+        while strict.total_steps < 4000:
+            possible = np.flatnonzero(info["action_mask"])
+            _, _, terminated, truncated, info = strict.step(int(rng.choice(possible[-3:])))
+            if terminated or truncated:
+                _, info = strict.reset()
+
+    with pytest.raises(InvalidInput, match=r"in whose world action \d does not lead here"):
+        run()
+
+
+def test_a_state_that_the_options_do_not_know_ends_them_and_can_be_left() -> None:
+    # The log knows the first five cells only.
+    env = Corridor()
+    world = fp.World.from_log([0, 1, 2, 3, 4, 3, 2, 1], [1, 2, 3, 4, 3, 2, 1, 0], [1, 1, 1, 1, 0, 0, 0, 0])
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([0, 4])))
+    wrapped.reset()
+    for _ in range(6):
+        observation, _, _, _, info = wrapped.step(1)
+    assert observation == 6
+    assert info["action_mask"].tolist() == [1, 1, 0, 0]
+    assert info["unexpected"] == 0, "only steps inside options are expected to lead somewhere"
+    wrapped.step(0)
+    wrapped.step(0)
+    assert wrapped.action_masks().tolist() == [True, True, True, False]
+
+
+def test_a_table_environment_with_a_key_of_ones_own() -> None:
+    env = make("FrozenLake-v1", is_slippery=False)
+
+    def place(env: Any, observation: Any) -> tuple[int, int]:
+        return divmod(int(env.unwrapped.s), 4)
+
+    world = fp.World.from_env(env, state=place)
+    options = fp.discover(world, n_options=2)
+    wrapped = fp.OptionsWrapper(env, options, state=place)
+    wrapped.reset(seed=0)
+    observation, _, _, _, info = wrapped.step(4)
+    assert divmod(int(observation), 4) == world.labels[options.goals[0]]  # type: ignore[index]
+    assert info["unexpected"] == 0
+    with pytest.raises(InvalidInput, match="which has other states"):
+        fp.OptionsWrapper(env, options)
+
+
+def test_option_as_action_sums_discounted_rewards() -> None:
+    env = fp.OptionsWrapper(Counter(), [UpTo(3), UpTo(9)], gamma=0.5)
+    env.reset(seed=0)
+    observation, reward, terminated, truncated, info = env.step(2)
+    # 1 + 0.5·2 + 0.25·3, by hand.
+    assert (observation[0], reward, terminated, truncated) == (3.0, 2.75, False, False)
+    assert (info["duration"], info["discount"], info["reward_sum"]) == (3, 0.125, 6.0)
+    assert (info["option"], info["steps"], info["action_mask"].tolist()) == (0, 3, [1, 1, 0, 1])
+    _, reward, *_, info = env.step(0)
+    assert (reward, info["duration"], info["discount"], info["option"], info["episode_steps"]) == (2.0, 1, 0.5, -1, 4)
+    _, _, terminated, _, info = env.step(3)
+    assert (terminated, info["duration"], env.total_steps) == (True, 7, 11)
+
+
+def test_option_stops_with_the_episode_and_at_its_longest() -> None:
+    short = fp.OptionsWrapper(Counter(limit=4), [UpTo(9)])
+    short.reset()
+    _, _, terminated, truncated, info = short.step(2)
+    assert (terminated, truncated, info["duration"]) == (False, True, 4)
+    cut = fp.OptionsWrapper(Counter(), [UpTo(9)], max_steps=5)
+    cut.reset()
+    observation, _, terminated, truncated, info = cut.step(2)
+    assert (observation[0], terminated, truncated, info["duration"]) == (5.0, False, False, 5)
+
+
+def test_option_that_cannot_start_is_refused_or_replaced() -> None:
+    env = fp.OptionsWrapper(Counter(), [UpTo(0)])
+    with pytest.raises(InvalidInput, match="must be reset"):
+        env.step(0)
+    env.reset()
+    with pytest.raises(InvalidInput, match=r"option 0 must be one that can start here; .* unavailable='random'"):
+        env.step(2)
+    with pytest.raises(InvalidInput, match="action must lie in 0 … 2; got 3"):
+        env.step(3)
+    lenient = fp.OptionsWrapper(Counter(), [UpTo(0)], unavailable="random")
+    taken = set()
+    lenient.reset(seed=0)
+    for _ in range(20):
+        before = lenient.unwrapped.place  # type: ignore[attr-defined]
+        *_, info = lenient.step(2)
+        taken.add(lenient.unwrapped.place > before)  # type: ignore[attr-defined]
+        assert (info["option"], info["duration"]) == (-1, 1)
+    assert taken == {True, False}
+    with pytest.raises(InvalidInput, match="unavailable must be one of refuse, random; got 'ignore'"):
+        fp.OptionsWrapper(Counter(), [], unavailable="ignore")
+
+
+def test_continuous_actions_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="discrete actions from 0; got Box"):
+        fp.OptionsWrapper(fp.ContinuousMaze(actions="box"), [])
+
+
+def test_options_on_a_graph_are_actions() -> None:
+    env, options = rooms_options([12])
+    wrapped = fp.OptionsWrapper(env, options, gamma=0.9)
+    wrapped.reset(seed=0, options={"start": (1.5, 1.5)})
+    observation, _, _, _, info = wrapped.step(8)
+    assert np.linalg.norm(observation - options[0].goal) <= 0.4
+    # At least as many steps as the way through the door takes in a straight line.
+    assert info["duration"] >= (np.hypot(2, 1) + np.hypot(2, 1) - 0.8) / 0.45
+
+
+def test_every_primitive_step_is_reported_also_inside_options() -> None:
+    env = fp.OptionsWrapper(Counter(), [UpTo(3)], gamma=0.5)
+    seen: list[Transition] = []
+    env.on_step = seen.append
+    env.reset(seed=0)
+    env.step(2)
+    env.step(0)
+    plain = [(float(s.observation[0]), s.action, s.reward, float(s.next_observation[0]), s.terminated) for s in seen]
+    assert plain == [
+        (0.0, 1, 1.0, 1.0, False),
+        (1.0, 1, 2.0, 2.0, False),
+        (2.0, 1, 3.0, 3.0, False),
+        (3.0, 0, 2.0, 2.0, False),
+    ]
+
+
+def test_masks_answer_for_any_observation() -> None:
+    env = fp.OptionsWrapper(Counter(), [UpTo(3), UpTo(5)])
+    env.reset()
+    assert env.mask_at(np.array([4.0])).tolist() == [True, True, False, True]
+    assert env.action_masks().tolist() == [True, True, True, True]
+    assert env.read(np.array([4.0]))[0] == 4.0
+
+
+def test_what_options_read_can_be_made_from_the_environment() -> None:
+    env = fp.OptionsWrapper(Counter(), [UpTo(3)], state=lambda env, observation: (2 * env.unwrapped.place,))
+    env.reset()
+    # Twice the number: the option believes to be at 4 after two steps.
+    observation, _, _, _, info = env.step(2)
+    assert (observation[0], info["duration"]) == (2.0, 2)
+
+
+def test_the_stack_can_be_made_again_from_its_spec() -> None:
+    env = make("FrozenLake-v1", is_slippery=False)
+    options = fp.discover(fp.World.from_env(env), n_options=2)
+    wrapped = fp.OptionsWrapper(env, options, 0.9, max_steps=7, unavailable="random")
+    assert wrapped.spec is not None
+    again = gym.make(wrapped.spec)
+    assert isinstance(again, fp.OptionsWrapper)
+    assert (again.gamma, again.max_steps, again.unavailable, len(again.options)) == (0.9, 7, "random", 2)

@@ -1,13 +1,15 @@
+"""The least expected length of the way to a goal."""
+
 from __future__ import annotations
 
-import pickle
+from dataclasses import replace
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy import sparse
 
 import farpoint as fp
@@ -51,13 +53,6 @@ def test_a_goal_that_wind_puts_out_of_reach() -> None:
         steps_to(fp.open_room(60, 3, wind=0.999), 0)
 
 
-def test_a_route_that_does_not_end() -> None:
-    world = fp.open_room(12, 12, wind=0.9)
-    option = fp.OptionSet(world, np.array([0]), "random")[0]
-    with pytest.raises(InvalidInput, match="max_steps must be enough for the option to end; got 500"):
-        option.route(143, max_steps=500)
-
-
 def test_states_that_cannot_be_sure_of_the_goal_are_left_out() -> None:
     # 0: one choice, to the goal 2 or into the trap 3. 1: a safe choice (to 2) and a risky one. 3: stays.
     transitions = sparse.csr_array([[0, 0, 0.5, 0.5], [0, 0, 1, 0], [0, 0, 0.9, 0.1], [0, 1, 0, 0], [0, 0, 0, 1.0]])
@@ -71,79 +66,6 @@ def test_waiting_for_luck_has_the_geometric_mean() -> None:
     np.testing.assert_allclose(steps_to(world, 1), [4.0, 0.0])
 
 
-def test_route_lengths_in_wind_average_to_the_expected_steps() -> None:
-    world = fp.four_rooms(wind=1 / 3)
-    option = fp.discover(world)[0]
-    start = world.start
-    assert start is not None
-    lengths = [option.route(start, seed=seed).size - 1 for seed in range(400)]
-    error = np.std(lengths) / np.sqrt(len(lengths))
-    assert abs(np.mean(lengths) - option.expected_steps[start]) < 4 * error
-
-
-def test_ties_are_broken_uniformly() -> None:
-    world = fp.open_room(3, 3)
-    option = fp.discover(world)[0]
-    assert option.goal == 0
-    np.testing.assert_allclose(option.policy(8), [0.5, 0.5])
-    np.testing.assert_allclose(option.policy(0), [0, 0])
-    ways = {tuple(option.route(8, seed=seed)) for seed in range(100)}
-    assert len(ways) == 6  # all monotone paths from corner to corner
-
-
-@pytest.mark.parametrize("world", [fp.maze(), fp.four_rooms(wind=0.3)], ids=str)
-def test_policy_of_a_state_is_its_part_of_the_whole(world: fp.World) -> None:
-    option = fp.discover(world)[1]
-    whole = option.choice_probabilities()
-    for state in range(world.n_states):
-        choices = world.choices(state)
-        np.testing.assert_allclose(option.policy(state), whole[choices.start : choices.stop])
-        assert option.terminates(state) == (state == option.goal)
-
-
-def test_option_that_cannot_start_here() -> None:
-    world = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
-    option = fp.OptionSet(world, np.array([0]), "random")[0]
-    assert option.initiation.tolist() == [True, False, False]
-    with pytest.raises(InvalidInput, match="must be in the option's initiation set; got 2"):
-        option.route(2)
-    with pytest.raises(InvalidInput, match="from_state must be at most 2; got 7"):
-        option.route(7)
-
-
-def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farpoint.options.option_set._CACHE_BYTES", 0)
-    options = fp.discover(fp.maze())
-    made: list[int] = []
-
-    def counted(world: fp.World, goal: int) -> NDArray[np.float64]:
-        made.append(goal)
-        return steps_to(world, goal)
-
-    monkeypatch.setattr("farpoint.options.option_set.steps_to", counted)
-    for _ in range(2):
-        for option in options:
-            assert option.potential.min() == 0
-    assert len(options._potentials._kept) == 2
-    assert made == 2 * options.goals.tolist()
-    assert options[-1].potential.min() == 0
-    assert len(made) == 2 * len(options)
-
-
-@given(seed=st.integers(0, 10_000), directed=st.booleans())
-def test_a_single_route_is_the_one_that_the_potential_gives(seed: int, directed: bool) -> None:
-    graph = nx.gnp_random_graph(25, 0.12, seed=seed, directed=directed)
-    world = fp.World.from_graph(graph, largest_component=True)
-    goal, start = seed % world.n_states, seed // 7 % world.n_states
-    searched, known = (fp.OptionSet(world, np.array([goal]), "random")[0] for _ in range(2))
-    if np.isfinite(known.potential[start]):
-        np.testing.assert_array_equal(searched.route(start, seed=seed), known.route(start, seed=seed))
-        assert "potential" not in vars(searched)
-    else:
-        with pytest.raises(InvalidInput, match="initiation set"):
-            searched.route(start)
-
-
 def test_a_single_route_looks_at_few_states() -> None:
     world = fp.open_room(60, 60)
     near = steps_near_routes(world, 60 * 30 + 5, 60 * 30 + 45)
@@ -154,9 +76,61 @@ def test_a_single_route_looks_at_few_states() -> None:
     assert np.isinf(steps_near_routes(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
 
 
-def test_an_option_can_be_sent_elsewhere() -> None:
-    option = fp.discover(fp.maze(), "cover", n_options=2)[0]
-    same = pickle.loads(pickle.dumps(option))
-    np.testing.assert_array_equal(same.potential, option.potential)
-    np.testing.assert_array_equal(same.initiation, option.initiation)
-    assert same.goal == option.goal
+@given(seed=st.integers(0, 10_000), directed=st.booleans())
+def test_lengths_of_routes_equal_networkx_dijkstra(seed: int, directed: bool) -> None:
+    graph = nx.gnp_random_graph(25, 0.15, seed=seed, directed=directed)
+    rng = np.random.default_rng(seed)
+    for _, _, edge in graph.edges(data=True):
+        # A few lengths only, so that there are ties and zig-zags shorter than the direct edge.
+        edge["length"] = float(rng.choice([0.3, 1.0, 1.0, 2.5]))
+    plain = fp.World.from_graph(nx.DiGraph(graph) if directed else graph, largest_component=True)
+    assert plain.labels is not None
+    edges = plain.adjacency.tocoo()
+    lengths = [
+        graph.edges[plain.labels[u], plain.labels[v]]["length"] for u, v in zip(edges.row, edges.col, strict=True)
+    ]
+    world = replace(plain, lengths=np.array(lengths))
+    goal = seed % world.n_states
+    inside = graph.subgraph(plain.labels)
+    expected = nx.single_source_dijkstra_path_length(
+        inside.reverse() if directed else inside, plain.labels[goal], weight="length"
+    )
+    found = steps_to(world, goal)
+    np.testing.assert_allclose(found, [expected.get(label, np.inf) for label in plain.labels], rtol=1e-12)
+    option = fp.OptionSet(world, np.array([goal]))[0]
+    for state in np.flatnonzero(np.isfinite(found))[:5]:
+        route = option.route(int(state), seed=seed)
+        taken = [graph.edges[plain.labels[u], plain.labels[v]]["length"] for u, v in pairwise(route)]
+        assert route[-1] == goal
+        assert sum(taken) == pytest.approx(found[state], rel=1e-12)
+
+
+def test_of_several_choices_between_two_states_the_shortest_counts() -> None:
+    # 0 has two choices into 1, of lengths 5 and 2, and one of length 9 straight to 2; 1 has one of length 3.
+    world = fp.World(
+        sparse.csr_array([[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [1, 0, 0.0]]),
+        np.array([0, 3, 4, 5]),
+        lengths=np.array([5.0, 2.0, 9.0, 3.0, 1.0]),
+    )
+    np.testing.assert_array_equal(steps_to(world, 2), [5.0, 3.0, 0.0])
+    option = fp.OptionSet(world, np.array([2]))[0]
+    np.testing.assert_array_equal(option.policy(0), [0.0, 1.0, 0.0])
+    assert option.route(0).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("wind", [0.2, 0.6])
+def test_expected_lengths_in_wind_equal_value_iteration(wind: float) -> None:
+    world = fp.open_room(6, 5, wind=wind)
+    world = replace(world, lengths=np.random.default_rng(0).uniform(0.5, 3.0, world.n_choices))
+    for goal in (0, 14, 29):
+        expected = brute.expected_steps(world.transitions, world.choice_ptr, goal, np.asarray(world.lengths))
+        np.testing.assert_allclose(steps_to(world, goal), expected, rtol=1e-8)
+
+
+def test_equal_lengths_change_nothing_but_the_unit() -> None:
+    plain = fp.maze()
+    world = replace(plain, lengths=np.full(plain.n_choices, 2.5))
+    for goal in (0, 70):
+        np.testing.assert_allclose(steps_to(world, goal), 2.5 * steps_to(plain, goal), rtol=1e-14)
+        ours, theirs = fp.OptionSet(world, np.array([goal]))[0], fp.OptionSet(plain, np.array([goal]))[0]
+        np.testing.assert_array_equal(ours.choice_probabilities(), theirs.choice_probabilities())

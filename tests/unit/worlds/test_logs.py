@@ -13,13 +13,13 @@ from stable_baselines3.common.buffers import ReplayBuffer
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected
-from tests.unit.envs.test_from_env import make
+from tests.helpers.envs import make
 
 
 def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> None:
     assert log.labels is not None
     assert world.labels is not None
-    order = [log.state_of(label) for label in world.labels]
+    order = np.array([log.find_state(label) for label in world.labels], dtype=np.int64)
     np.testing.assert_allclose(log.adjacency.toarray()[np.ix_(order, order)], world.adjacency.toarray(), atol=tolerance)
 
 
@@ -64,16 +64,6 @@ def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
     assert cells[0] == cells[1]
 
 
-def test_explore_follows_its_seed() -> None:
-    env = make("FrozenLake-v1")
-    one, two, other = (fp.record_log(env, 300, seed=seed) for seed in (1, 1, 2))
-    assert list(one.states) == list(two.states)
-    assert list(one.states) != list(other.states)
-    told: list[int] = []
-    fp.record_log(env, 10, progress=lambda done, total: told.append(done))
-    assert told[-1] == 10
-
-
 def test_pairs_without_actions_are_weighted_by_how_often() -> None:
     world = fp.World.from_log(["a", "b", "a", "b"], ["b", "a", "b", "a"])
     assert world.labels == ("a", "b")
@@ -91,7 +81,7 @@ def test_frequencies_of_actions_are_their_chances() -> None:
 def test_logs_that_lead_one_way() -> None:
     states, next_states = [0, 1, 0, 2], [1, 0, 2, 3]
     assert fp.World.from_log(states, next_states).n_states == 2
-    with pytest.raises(NotConnected, match=r"3 parts \(sizes 2, 1, 1\).*symmetrize=True"):
+    with pytest.raises(NotConnected, match=r"3 components \(sizes 2, 1, 1\).*symmetrize=True"):
         fp.World.from_log(states, next_states, largest_component=False)
     whole = fp.World.from_log(states, next_states, symmetrize=True)
     assert whole.n_states == 4
@@ -113,6 +103,38 @@ def test_rows_of_an_array_are_states() -> None:
     assert world.n_states == 3
 
 
+def episodes(*steps: tuple[int, int, bool], first: list[int], n_truncated: int = 0) -> fp.Log:
+    before, after, ended = zip(*steps, strict=True)
+    return fp.Log(before, after, np.zeros(len(steps), dtype=np.int64), np.array(ended), first, n_truncated)
+
+
+def test_a_state_in_which_some_arrivals_end_restarts_by_their_share() -> None:
+    # 1 is entered four times and ends one episode; 2 is entered once and ends it; the time limit cut one of six steps.
+    log = episodes(
+        (0, 1, False), (1, 0, False), (0, 1, False), (1, 2, True), (0, 1, True), (0, 1, False),
+        first=[0, 0, 0], n_truncated=1,
+    )  # fmt: skip
+    world = fp.World.from_log(log)
+    assert world.labels == (0, 1, 2)
+    cut = 1 / 6
+    np.testing.assert_allclose(np.asarray(world.restart), [cut, 0.25 + 0.75 * cut, 1.0], rtol=1e-15)
+    np.testing.assert_array_equal(world.starts, [1.0, 0.0, 0.0])
+    assert world.terminal.tolist() == [False, False, True]
+
+
+def test_of_a_log_with_episodes_too_only_what_it_crosses_is_kept() -> None:
+    # The first episode leaves 9 for good, and no episode begins there again... but restarts lead back to it.
+    crossed = episodes((9, 0, False), (0, 1, True), (0, 1, True), first=[9, 0])
+    assert fp.World.from_log(crossed).n_states == 3
+    # 9 was never a first state: nothing leads there.
+    one_way = episodes((9, 0, False), (0, 1, True), (0, 1, True), first=[0, 0])
+    world = fp.World.from_log(one_way)
+    assert world.labels == (0, 1)
+    np.testing.assert_array_equal(world.starts, [1.0, 0.0])
+    with pytest.raises(NotConnected, match=r"2 components \(sizes 2, 1\)"):
+        fp.World.from_log(one_way, largest_component=False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -120,10 +142,10 @@ def test_rows_of_an_array_are_states() -> None:
         (([0, 1], [1]), "equally long and not empty; got 2 and 1"),
         (([], []), "equally long and not empty"),
         (([0],), "next_states must be given"),
-        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\), one a step"),
+        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\), one per step"),
         (([0, 1], [1, 0], [0.5, 1.5]), "actions must be whole numbers of at least 0; got float64"),
         (([0, 1], [1, 0], [-1, 1]), "actions must be whole numbers of at least 0"),
-        (([0.1, 0.2], [0.2, 0.1]), "got 0.1. Give each continuous state a cell"),
+        (([0.1, 0.2], [0.2, 0.1]), "got 0.1. Assign each continuous state to a cell"),
         (([0, 1], [1, 2]), "no way back to any"),
         (([[0], [1]], [[1], [0]]), "hashable key; got list"),
     ],

@@ -114,17 +114,21 @@ def test_both_is_the_sum_and_falls_back_to_the_kernel() -> None:
 
 
 @pytest.mark.parametrize("dimensions", [1, 3, 30])
-def test_nearest_state_against_every_distance(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nearest_states_against_every_distance(dimensions: int) -> None:
     rng = np.random.default_rng(2)
     world = fp.World.from_samples(rng.normal(size=(500, dimensions)), n_states=100)
     assert world.observations is not None
     points = rng.normal(size=(333, dimensions))
     expected = brute_nearest(np.asarray(world.observations), points)
-    np.testing.assert_array_equal(fp.nearest_state(world, points), expected)
-    np.testing.assert_array_equal(fp.nearest_state(world, world.observations), np.arange(world.n_states))
-    assert fp.nearest_state(world, points[0]).tolist() == [expected[0]]
-    monkeypatch.setattr(samples, "_BLOCK", 50)
-    np.testing.assert_array_equal(fp.nearest_state(world, points), expected)
+    np.testing.assert_array_equal(world.nearest_states(points), expected)
+    np.testing.assert_array_equal(world.nearest_states(world.observations), np.arange(world.n_states))
+    assert world.nearest_states(points[0]).tolist() == [expected[0]]
+
+
+def test_nearest_states_of_more_points_than_are_looked_up_at_once() -> None:
+    world = fp.World.from_samples(np.arange(10.0)[:, None])
+    points = np.random.default_rng(0).uniform(0.0, 9.0, size=250_000)
+    np.testing.assert_array_equal(world.nearest_states(points[:, None]), np.rint(points))
 
 
 def test_farthest_representatives_cover_better_than_kmeans_seeds() -> None:
@@ -139,8 +143,7 @@ def test_farthest_representatives_cover_better_than_kmeans_seeds() -> None:
     assert reach("farthest") < reach("kmeans++")
 
 
-def test_representatives_are_observations_and_follow_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "_POOL", 1000)
+def test_representatives_are_observations_and_follow_the_seed() -> None:
     points = square(3000)
     rows = {tuple(row) for row in points.tolist()}
     for word in ("farthest", "kmeans++"):
@@ -149,6 +152,27 @@ def test_representatives_are_observations_and_follow_the_seed(monkeypatch: pytes
         assert {tuple(row) for row in kept[0].tolist()} <= rows
         np.testing.assert_array_equal(kept[0], kept[1])
         assert not np.array_equal(kept[0], kept[2])
+
+
+def test_of_very_many_observations_some_are_drawn() -> None:
+    points = square(150_000)
+    rows = set(map(tuple, points.tolist()))
+    worlds = [fp.World.from_samples(points, n_states=20, seed=seed) for seed in (1, 1, 2)]
+    kept = [np.asarray(world.observations) for world in worlds]
+    assert {tuple(row) for row in kept[0].tolist()} <= rows
+    np.testing.assert_array_equal(kept[0], kept[1])
+    assert not np.array_equal(kept[0], kept[2])
+
+
+def test_lengths_are_distances_and_positions_are_y_and_x() -> None:
+    world = fp.World.from_samples(square(200), n_states=50)
+    assert world.observations is not None
+    edges = world.adjacency.tocoo()
+    expected = np.linalg.norm(world.observations[edges.row] - world.observations[edges.col], axis=1)
+    np.testing.assert_allclose(np.asarray(world.lengths), expected, rtol=1e-14)
+    np.testing.assert_array_equal(world.positions, world.observations[:, ::-1])
+    assert not world.on_grid
+    assert fp.World.from_samples(np.random.default_rng(0).normal(size=(50, 3))).positions is None
 
 
 def test_only_the_largest_part_stays() -> None:
@@ -162,7 +186,7 @@ def test_only_the_largest_part_stays() -> None:
 
 def test_observations_survive_pickling_and_are_read_only() -> None:
     world = fp.World.from_samples(square(200), n_states=50)
-    fp.nearest_state(world, [0.5, 0.5])
+    world.nearest_states([0.5, 0.5])
     again = pickle.loads(pickle.dumps(world))
     assert world.observations is not None
     np.testing.assert_array_equal(again.observations, world.observations)
@@ -211,7 +235,7 @@ def test_bad_input_is_refused() -> None:
         fp.World.from_samples(points, n_states=51)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
         fp.World.from_samples(points, alpha=2)
-    with pytest.raises(InvalidInput, match="one row an observation"):
+    with pytest.raises(InvalidInput, match="one row per observation"):
         fp.World.from_samples(points[:, 0])
     with pytest.raises(InvalidInput, match="observations must be finite; got 1 rows"):
         fp.World.from_samples(np.array([[0.0], [np.nan], [1.0]]))
@@ -221,22 +245,34 @@ def test_bad_input_is_refused() -> None:
         fp.World.from_samples([[1.0, 2.0], [1.0]])
     with pytest.raises(InvalidInput, match="at least 2 different points; got 1"):
         fp.World.from_samples(np.zeros((5, 2)))
-    with pytest.raises(InvalidInput, match="must join at least two"):
+    with pytest.raises(InvalidInput, match="must connect at least two states"):
         fp.World.from_samples(points, points, neighbors="temporal")
-    with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers a state \(2\)"):
+    with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers per state \(2\)"):
         fp.World([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
     with pytest.raises(InvalidInput, match="world must have observations"):
-        fp.nearest_state(fp.ring(), [0.0])
+        fp.ring().nearest_states([0.0])
     world = fp.World.from_samples(points)
     with pytest.raises(InvalidInput, match="all equally long"):
-        fp.nearest_state(world, [[0.0, 1.0], [0.0]])
+        world.nearest_states([[0.0, 1.0], [0.0]])
     with pytest.raises(InvalidInput, match="observations must be rows of numbers"):
-        fp.nearest_state(world, 0.5)
+        world.nearest_states(0.5)
     with pytest.raises(InvalidInput, match="observations must be finite"):
-        fp.nearest_state(world, [np.nan, 0.0])
+        world.nearest_states([np.nan, 0.0])
 
 
-def test_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.neighbors", None)
+@pytest.mark.parametrize(
+    ("module", "points", "representatives"),
+    [("neighbors", np.random.default_rng(0).normal(size=(50, 20)), "farthest"), ("cluster", square(50), "kmeans++")],
+)
+def test_missing_package_names_the_command(
+    module: str, points: Array, representatives: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, f"sklearn.{module}", None)
     with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[samples\]'"):
-        fp.World.from_samples(square(50))
+        fp.World.from_samples(points, n_states=20, representatives=representatives)
+
+
+def test_few_dimensions_need_no_other_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.neighbors", None)
+    monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
+    assert fp.World.from_samples(square(50), n_states=20).n_states == 20

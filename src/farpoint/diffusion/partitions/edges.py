@@ -140,8 +140,10 @@ def write_partitions(
     except OSError as error:
         raise OutputError(f"folder must be one that can be written; got {folder} ({error}).") from error
     if isinstance(world, World):
-        if not world.symmetric:
-            raise InvalidInput(f"world must be symmetric to be written in partitions; got {world!r}.")
+        if not world.symmetric or world.restart is not None:
+            raise InvalidInput(
+                f"world must be symmetric and without restarts to be written in partitions; got {world!r}."
+            )
         if len(world.component_sizes) > 1:
             raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
         return _write(_pieces(world, size), path, size, checked=True)

@@ -66,6 +66,11 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
         plain = np.asarray(array)
         return plain[()] if return_scalar else plain
 
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        # numpy sorts and fills copies of its argument, which would have a record that is not theirs.
+        plain = tuple(np.asarray(value) if isinstance(value, Scores) else value for value in args)
+        return super().__array_function__(func, types, plain, kwargs)
+
     def __getitem__(self, key: Any) -> Any:
         return np.asarray(self)[key]
 

@@ -5,51 +5,17 @@ from __future__ import annotations
 import copy
 import pickle
 
-import networkx as nx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.diffusion.extension import lowrank
-from farpoint.diffusion.extension.lowrank import affordable_tau, columns_of, low_rank
-from farpoint.errors import InvalidInput, NotConnected, UnknownName
+from farpoint.errors import InvalidInput, UnknownName
 from tests.helpers import brute
+from tests.helpers.nystrom import dense_nystrom, dense_walk, random_sample, weighted_graph
 
 WORLDS = [fp.four_rooms, fp.ring, fp.maze]
 Array = NDArray[np.float64]
-
-
-def dense_walk(world: fp.World) -> tuple[Array, Array]:
-    """L = ½ (I + D^-½ M D^-½) and the degrees, filled."""
-    weights = world.adjacency.toarray()
-    degrees = weights.sum(axis=1)
-    return 0.5 * (np.eye(len(weights)) + weights / np.sqrt(np.outer(degrees, degrees))), degrees
-
-
-def dense_nystrom(world: fp.World, sample: NDArray[np.int64], t: float, tau: int, rank: int | None = None) -> Array:
-    """The eigenvectors of the n × n matrix K_xS K_SS⁺ K_Sx by a dense solver, put into Eq. 1."""
-    walk, degrees = dense_walk(world)
-    first = np.sqrt(degrees / degrees.sum())
-    kernel = np.linalg.matrix_power(walk, tau) - np.outer(first, first)
-    columns = kernel[:, sample]
-    low = columns @ np.linalg.pinv(columns[sample], rcond=1e-12, hermitian=True) @ columns.T
-    mu, psi = np.linalg.eigh((low + low.T) / 2)
-    keep = np.argsort(-mu)[: rank or int((mu > 1e-12 * mu.max()).sum())]
-    a = psi[:, keep] * mu[keep] ** (t / tau) / np.sqrt(degrees)[:, None]
-    return np.asarray(((a @ (psi[:, keep] * np.sqrt(degrees)[:, None]).T) ** 2).sum(axis=1))
-
-
-def random_sample(world: fp.World, share: float, seed: int) -> NDArray[np.int64]:
-    return fp.diffusion.choose_landmarks(world, round(share * world.n_states), "random", seed=seed)
-
-
-def weighted_graph(seed: int) -> fp.World:
-    graph = nx.connected_watts_strogatz_graph(60, 4, 0.2, seed=seed)
-    rng = np.random.default_rng(seed)
-    for u, v in graph.edges:
-        graph.edges[u, v]["weight"] = rng.uniform(0.2, 3.0)
-    return fp.World.from_graph(graph)
 
 
 @pytest.mark.parametrize("tau", [1, 3, 6])
@@ -132,15 +98,6 @@ def test_ring_does_not_depend_on_the_basis_of_repeated_eigenvalues() -> None:
         np.testing.assert_allclose(again[turned], found, rtol=1e-7, atol=1e-10)
 
 
-def test_eigenvectors_are_orthonormal_and_free_of_the_constant_one() -> None:
-    world = fp.maze()
-    parts = low_rank(columns_of(world, random_sample(world, 0.3, seed=0), 8))
-    psi = parts.vectors()
-    np.testing.assert_allclose(psi.T @ psi, np.eye(psi.shape[1]), atol=1e-6)
-    np.testing.assert_allclose(psi.T @ np.sqrt(brute_degrees(world)), 0.0, atol=1e-6)
-    assert ((parts.omega > 0) & (parts.omega < 1)).all()
-
-
 def test_harmonics_is_the_dense_formula() -> None:
     world = fp.four_rooms()
     sample = random_sample(world, 0.4, seed=0)
@@ -199,44 +156,6 @@ def test_record_survives_copies_and_pickles() -> None:
         np.testing.assert_array_equal(other, found)
 
 
-def test_sparse_blocks_and_threads_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = fp.random_maze(50, 50)
-    sample = fp.diffusion.choose_landmarks(world, 120)
-    whole = fp.extend(world, sample, 4, tau=6, n_jobs=1)
-    monkeypatch.setattr(lowrank, "_ROWS_A_BLOCK_BYTES", 100 * 8 * 120)
-    np.testing.assert_allclose(fp.extend(world, sample, 4, tau=6, n_jobs=1), whole, rtol=1e-10)
-    np.testing.assert_array_equal(
-        fp.extend(world, sample, 4, tau=6, n_jobs=1), fp.extend(world, sample, 4, tau=6, n_jobs=2)
-    )
-    # Never sparse products, then only those.
-    monkeypatch.setattr(lowrank, "_SPARSE", 0.0)
-    filled = fp.extend(world, sample, 4, tau=6)
-    monkeypatch.setattr(lowrank, "_SPARSE", 1.0)
-    np.testing.assert_allclose(fp.extend(world, sample, 4, tau=6), filled, rtol=1e-8)
-
-
-def test_dropped_tails_of_long_walks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = fp.random_maze(50, 50)
-    sample = fp.diffusion.choose_landmarks(world, 60)
-    cut, scores = columns_of(world, sample, 200), fp.extend(world, sample, 4, tau=200)
-    monkeypatch.setattr(lowrank, "_CUTOFF", 0.0)
-    whole = columns_of(world, sample, 200)
-    assert cut.matrix.nnz < whole.matrix.nnz
-    np.testing.assert_allclose(cut.matrix.toarray(), whole.matrix.toarray(), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(scores, fp.extend(world, sample, 4, tau=200), rtol=1e-4)
-
-
-def test_tau_shrinks_to_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = fp.open_room(60, 60)
-    sample = fp.diffusion.choose_landmarks(world, 36)
-    assert affordable_tau(world, sample, 500) == 500
-    monkeypatch.setattr(lowrank, "MOST_ENTRIES", 36 * 1500)
-    tau = affordable_tau(world, sample, 500)
-    assert 16 <= tau < 100
-    assert columns_of(world, sample, tau).matrix.nnz < 1.2 * 36 * 1500
-    assert fp.extend(world, sample, 4).tau == affordable_tau(world, sample, 1200)
-
-
 def test_a_world_that_forgets_at_once_has_no_far_points() -> None:
     # Two states: the lazy walk is uniform after one step, and every f_t is 0.
     found = fp.extend(fp.grid((2,)), [0, 1], 4)
@@ -249,30 +168,6 @@ def test_a_world_that_forgets_at_once_has_no_far_points() -> None:
         np.testing.assert_allclose(found, fp.score(world, t=t), rtol=0.2)
 
 
-@pytest.mark.parametrize("make", WORLDS)
-def test_farthest_landmarks_cover_within_twice_the_best(make: type) -> None:
-    # Gonzalez: every state is no farther from the points than the points are from each other.
-    world = make()
-    steps = dict(nx.all_pairs_shortest_path_length(nx.from_scipy_sparse_array(world.adjacency)))
-    away = np.array([[steps[u][v] for v in range(world.n_states)] for u in range(world.n_states)])
-    points = fp.diffusion.choose_landmarks(world, 12, seed=4)
-    between = away[np.ix_(points, points)] + 10**6 * np.eye(12, dtype=int)
-    assert away[points].min(axis=0).max() <= between.min()
-
-
-@pytest.mark.parametrize("method", ["farthest", "random", "leverage"])
-def test_landmarks_are_different_states_and_follow_the_seed(method: str) -> None:
-    world = fp.maze()
-    for n in (1, 2, 20, world.n_states):
-        points = fp.diffusion.choose_landmarks(world, n, method, seed=1)
-        assert np.unique(points).size == n == points.size
-        np.testing.assert_array_equal(points, fp.diffusion.choose_landmarks(world, n, method, seed=1))
-    assert not np.array_equal(
-        fp.diffusion.choose_landmarks(world, 20, method, seed=1),
-        fp.diffusion.choose_landmarks(world, 20, method, seed=2),
-    )
-
-
 def test_bad_input_is_refused() -> None:
     world = fp.ring()
     with pytest.raises(InvalidInput, match="sample must hold different states; got 3, 2 different"):
@@ -283,8 +178,6 @@ def test_bad_input_is_refused() -> None:
         fp.extend(world, [1])
     with pytest.raises(UnknownName, match="method must be one of nystrom, harmonics; got 'nystrm'"):
         fp.extend(world, [1, 2], method="nystrm")
-    with pytest.raises(UnknownName, match="method must be one of farthest, random, leverage"):
-        fp.diffusion.choose_landmarks(world, 3, "best")
     with pytest.raises(InvalidInput, match="tau must be at least 1"):
         fp.extend(world, [1, 2], tau=0)
     with pytest.raises(InvalidInput, match="rank must be at most 2"):
@@ -295,12 +188,6 @@ def test_bad_input_is_refused() -> None:
         fp.extend(world, [1, 2], t=2.5, method="harmonics")
     with pytest.raises(InvalidInput, match="world must be symmetric to extend a score"):
         fp.extend(fp.four_rooms(wind=0.3), [1, 2])
-    with pytest.raises(InvalidInput, match="world must be symmetric for leverage"):
-        fp.diffusion.choose_landmarks(fp.four_rooms(wind=0.3), 5, "leverage")
-    with pytest.raises(InvalidInput, match="n must be at most 192"):
-        fp.diffusion.choose_landmarks(world, 193)
-    with pytest.raises(NotConnected):
-        fp.World.from_graph(np.zeros((3, 3)))
 
 
 def plane(n_points: int = 3000, n_states: int = 250) -> fp.World:
@@ -326,7 +213,7 @@ def test_extend_to_predicts_states_that_were_left_out() -> None:
 
     found = fp.diffusion.extend_to(world, smooth(world.observations), unseen)
     assert np.abs(found - smooth(unseen)).max() < 0.05
-    nearest = smooth(world.observations)[fp.nearest_state(world, unseen)]
+    nearest = smooth(world.observations)[world.nearest_states(unseen)]
     assert np.sqrt(np.mean((found - smooth(unseen)) ** 2)) < 0.3 * np.sqrt(np.mean((nearest - smooth(unseen)) ** 2))
 
 
@@ -336,7 +223,7 @@ def test_extend_to_refuses_what_it_cannot_place() -> None:
     assert fp.diffusion.extend_to(world, scores, [0.5, 0.5]).shape == (1,)
     with pytest.raises(InvalidInput, match="observations must have 2 numbers each; got 3"):
         fp.diffusion.extend_to(world, scores, np.zeros((4, 3)))
-    with pytest.raises(InvalidInput, match="scores must have one finite entry a state"):
+    with pytest.raises(InvalidInput, match="scores must have one finite entry per state"):
         fp.diffusion.extend_to(world, scores[:-1], [0.5, 0.5])
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.diffusion.extend_to(fp.ring(), fp.score(fp.ring()), [0.5, 0.5])

@@ -1,0 +1,128 @@
+"""Tabular learning in a wrapped environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import InvalidInput, UnknownName
+from tests.helpers.envs import Corridor, make
+
+ALPHA, GAMMA = 0.2, 0.9
+
+
+@pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
+def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
+    env = make("FrozenLake8x8-v1", is_slippery=False)
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=4))
+    agent, again = (fp.train_tabular(wrapped, 6000, algorithm=algorithm, seed=2) for _ in range(2))
+    assert np.mean(agent.episode_rewards[-10:]) > 0.5
+    assert agent.episode_rewards == again.episode_rewards
+    assert agent.n_steps >= 6000
+    assert wrapped.on_step is None
+    with pytest.raises(InvalidInput, match="env must be an OptionsWrapper"):
+        fp.train_tabular(env, 10)
+    with pytest.raises(UnknownName, match="algorithm must be one of smdp, intra-option"):
+        fp.train_tabular(wrapped, 10, algorithm="paper")
+
+
+class Recorded(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps every primitive step: (state, action, reward, next state, terminated)."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.steps: list[tuple[int, int, float, int, bool]] = []
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.here, info = self.env.reset(**kwargs)
+        return self.here, info
+
+    def step(self, action: int) -> Any:
+        there, reward, terminated, truncated, info = self.env.step(action)
+        self.steps.append((self.here, action, float(reward), there, terminated))
+        self.here = there
+        return there, reward, terminated, truncated, info
+
+
+def learned_from(
+    steps: list[tuple[int, int, float, int, bool]], world: fp.World, options: fp.OptionSet
+) -> dict[Any, np.ndarray[Any, Any]]:
+    """The values after these primitive steps, from the definition of intra-option learning, option by option."""
+    actions, n_actions = np.asarray(world.actions), 2
+    values: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(n_actions + len(options)) for label in range(10)}
+
+    def chosen(option: fp.Option, label: int) -> list[int]:
+        state = world.find_state(label)
+        assert state is not None
+        taken: list[int] = actions[list(world.choices(state))][option.policy(state) > 0].tolist()
+        return taken
+
+    def best(label: int) -> float:
+        possible = [True] * n_actions + [bool(chosen(option, label)) for option in options]
+        return float(values[label][possible].max())
+
+    for before, action, reward, after, terminated in steps:
+        value = 0.0 if terminated else best(after)
+        targets = {action: reward + GAMMA * value}
+        for number, option in enumerate(options):
+            if action in chosen(option, before):
+                goes_on = not terminated and bool(chosen(option, after))
+                own = values[after][n_actions + number] if goes_on else value
+                targets[n_actions + number] = reward + GAMMA * own
+        for decision, target in targets.items():
+            values[before][decision] += ALPHA * (target - values[before][decision])
+    return values
+
+
+def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_step_once() -> None:
+    env = Recorded(Corridor())
+    env.unwrapped.rewards = np.linspace(-1.0, 1.0, 10)  # type: ignore[attr-defined]
+    world = fp.World.from_env(env)
+    options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)]))
+    env.steps.clear()
+    agent = fp.train_tabular(
+        fp.OptionsWrapper(env, options, GAMMA), 400, algorithm="intra-option", alpha=ALPHA, epsilon=0.5, seed=1
+    )
+    assert len(env.steps) == agent.n_steps
+    expected = learned_from(env.steps, world, options)
+    assert sum(values.any() for values in expected.values()) > 6
+    for label, values in agent.values.items():
+        np.testing.assert_allclose(values, expected[label], rtol=1e-12)
+
+
+class Decided(fp.OptionsWrapper):
+    """Keeps every decision: (state, action, reward, discount, next state, which actions can be taken there, over)."""
+
+    decisions: list[tuple[int, int, float, float, int, np.ndarray[Any, Any], bool]]
+
+    def reset(self, **kwargs: Any) -> Any:
+        self.here, info = super().reset(**kwargs)
+        return self.here, info
+
+    def step(self, action: int) -> Any:
+        there, reward, terminated, truncated, info = super().step(action)
+        discount = GAMMA ** info["duration"]
+        mask = info["action_mask"].astype(bool)
+        self.decisions.append((self.here, action, reward, discount, there, mask, terminated))
+        self.here = there
+        return there, reward, terminated, truncated, info
+
+
+def test_smdp_learning_updates_each_decision_by_its_length() -> None:
+    env = Corridor()
+    env.rewards = np.linspace(-1.0, 1.0, 10)
+    world = fp.World.from_env(env)
+    wrapped = Decided(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)])), GAMMA)
+    wrapped.decisions = []
+    agent = fp.train_tabular(wrapped, 400, alpha=ALPHA, epsilon=0.5, seed=1)
+    expected: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(5) for label in range(10)}
+    for before, action, reward, discount, after, mask, over in wrapped.decisions:
+        value = 0.0 if over else expected[after][mask].max()
+        expected[before][action] += ALPHA * (reward + discount * value - expected[before][action])
+    assert any(discount < GAMMA for _, _, _, discount, *_ in wrapped.decisions)
+    for label, values in agent.values.items():
+        np.testing.assert_allclose(values, expected[label], rtol=1e-12)

@@ -1,0 +1,151 @@
+"""The local solver on graphs and maps: exact and with a tolerance, with restarts, in blocks that are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.diffusion.scores.local import LocalScores, StateScores
+from farpoint.diffusion.walk import Walk
+from farpoint.errors import InvalidInput, WrongCheckpoint
+from farpoint.files import read_arrays
+from tests.helpers import brute
+from tests.helpers.envs import make
+from tests.helpers.graphs import directed_graph, with_episodes, without_map
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("tolerance", [0.3, 1e-2, 1e-4])
+def test_the_true_error_is_within_the_bound_and_the_tolerance(graph: bool, tolerance: float) -> None:
+    world = fp.random_maze(60, 60, seed=2)
+    t = 40
+    exact = fp.score(world, t, "local")
+    found = fp.score(without_map(world) if graph else world, t, "local", tolerance=tolerance)
+    assert found.error_bound is not None
+    error = np.abs(found - exact)
+    assert (error <= found.error_bound + 1e-13 * exact).all()
+    assert (found.error_bound <= tolerance * found).all()
+    assert error.max() > 0
+
+
+def test_a_tolerance_keeps_the_goals_and_costs_less() -> None:
+    world = fp.random_maze(150, 150)
+    exact = fp.find_goals(world, fp.score(world, 60, "local"))
+    found = fp.find_goals(world, fp.score(world, 60, tolerance=1e-3))
+    assert np.isin(found.states, exact.states).mean() >= 0.99
+    assert np.isin(exact.states, found.states).mean() >= 0.99
+    plan = LocalScores.of(Walk.of(world), 60)
+    assert plan.with_tolerance(1e-3).seconds < 0.5 * plan.seconds
+
+
+def test_scattered_states_are_put_into_a_better_order(tmp_path: Path) -> None:
+    world = without_map(fp.random_maze(270, 270))
+    shuffled = np.random.default_rng(0).permutation(world.n_states)
+    mixed = fp.World.from_graph(world.adjacency[shuffled][:, shuffled])
+    expected = np.asarray(fp.score(world, 6, "local"))
+    for number, (graph, scores) in enumerate([(world, expected), (mixed, expected[shuffled])]):
+        found = fp.score(graph, 6, "local", checkpoint=tmp_path / str(number))
+        np.testing.assert_allclose(found, scores, rtol=1e-12)
+        _, block = read_arrays(tmp_path / str(number) / "block-000000.npz", "farpoint-score-piece")
+        np.testing.assert_array_equal(np.sort(block["scores"]), np.sort(found))
+        in_order = np.array_equal(block["scores"], found)
+        assert in_order == (graph is world)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_an_interrupted_score_goes_on_without_computing_a_block_twice(graph: bool, tmp_path: Path) -> None:
+    world = fp.random_maze(600, 600)
+    world = without_map(world) if graph else world
+    n_blocks = 5 if graph else 6
+    folder = tmp_path / "blocks"
+
+    def interrupt(done: int, total: int) -> None:
+        assert total == n_blocks
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fp.score(world, 2, "local", checkpoint=folder, progress=interrupt, n_jobs=1)
+    kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("block-*.npz")}
+    assert len(kept) == 3
+
+    reported: list[tuple[int, int]] = []
+    found = fp.score(world, 2, "local", checkpoint=folder, progress=lambda *at: reported.append(at))
+    assert reported == [(done, n_blocks) for done in range(4, n_blocks + 1)]
+    blocks = {path.name: path.stat().st_mtime_ns for path in folder.glob("block-*.npz")}
+    assert len(blocks) == n_blocks
+    assert kept.items() <= blocks.items()
+    np.testing.assert_array_equal(found, fp.score(world, 2, "local"))
+
+    # A damaged block is computed again; a folder of another score is refused.
+    (folder / "block-000001.npz").write_bytes(b"damaged")
+    np.testing.assert_array_equal(fp.score(world, 2, "local", checkpoint=folder), found)
+    for t, tolerance, what in ((3, None, "t"), (2, 1e-3, "tolerance")):
+        with pytest.raises(WrongCheckpoint, match=f"checkpoint must be a folder of this score; .* another {what}"):
+            fp.score(world, t, "local", tolerance=tolerance, checkpoint=folder)
+    with pytest.raises(WrongCheckpoint, match="another blocks, world"):
+        fp.score(fp.ring(), 2, "local", checkpoint=folder)
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_bound_knows_of_rounding(graph: bool) -> None:
+    # After 2000 steps in a small room the walk has mixed: what is left of the score is rounding.
+    room = fp.open_room(10, 10)
+    world, t = (without_map(room) if graph else room), 2000
+    exact = np.asarray(fp.score(room, t, "spectral"))
+    found = fp.score(world, t, "local", tolerance=1e-3)
+    assert found.error_bound is not None
+    assert (np.abs(found - exact) <= found.error_bound).all()
+    assert (found.error_bound > 1e-3 * exact).all()
+
+
+def test_a_checkpoint_leaves_the_choice_of_solver(tmp_path: Path) -> None:
+    assert fp.score(fp.ring(), 4.5, checkpoint=tmp_path / "unused").solver == "spectral"
+    assert not (tmp_path / "unused").exists()
+
+
+EPISODIC = {
+    "four_rooms": with_episodes(fp.four_rooms()),
+    "windy": with_episodes(fp.maze(wind=0.3), n_starts=1),
+    "many starts": with_episodes(directed_graph(1), terminal=10, n_starts=40),
+    "everywhere": with_episodes(fp.ring(), terminal=0, n_starts=192),
+    "lake": fp.World.from_env(make("FrozenLake8x8-v1")),
+}
+
+
+@pytest.mark.parametrize("name", EPISODIC)
+@pytest.mark.parametrize("t", [1, 4, 13])
+def test_restarts_score_as_all_weights_written_out_do(name: str, t: int) -> None:
+    world = EPISODIC[name]
+    assert world.restart is not None
+    assert world.starts is not None
+    weights = brute.restart_weights(world.adjacency.toarray(), world.restart, world.starts)
+    exact = brute.walk_score(weights, t)
+    np.testing.assert_allclose(fp.score(world, t, "local", form="walk"), exact, rtol=1e-10, atol=1e-14)
+    some = np.array([0, world.n_states - 1, 5])
+    np.testing.assert_allclose(StateScores(Walk.of(world), t).at(some)[0], exact[some], rtol=1e-10, atol=1e-14)
+    found = fp.score(world, t, "local", form="symmetrized")
+    np.testing.assert_allclose(found, brute.score(weights + weights.T, t), rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("form", ["walk", "symmetrized"])
+@pytest.mark.parametrize("tolerance", [0.3, 1e-2, 1e-4])
+def test_the_true_error_with_restarts_is_within_the_bound_and_the_tolerance(form: str, tolerance: float) -> None:
+    # Large enough that a walk of 25 steps leaves most of it alone, so that dropping mass matters.
+    world = with_episodes(fp.random_maze(45, 45, seed=2), terminal=5, n_starts=30)
+    exact = fp.score(world, 25, "local", form=form)
+    found = fp.score(world, 25, "local", form=form, tolerance=tolerance)
+    assert found.error_bound is not None
+    error = np.abs(found - exact)
+    assert (error <= found.error_bound + 1e-13 * exact).all()
+    assert (found.error_bound <= tolerance * found).all()
+    assert error.max() > 0
+
+
+def test_tables_of_restarts_that_would_not_fit_are_refused() -> None:
+    world = with_episodes(fp.open_room(40, 40))
+    with pytest.raises(InvalidInput, match=r"within 4 GiB; got 400000 × 1600\. Use solver='probes'"):
+        fp.score(world, 400_000, "local")

@@ -1,0 +1,53 @@
+"""Scores from random probes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.diffusion.scores.probes import probe_scores, probe_seconds
+from farpoint.diffusion.walk import Walk
+from farpoint.errors import InvalidInput
+from tests.helpers import brute
+from tests.helpers.graphs import with_episodes
+
+
+@pytest.mark.parametrize("wind", [0.0, 0.2])
+def test_the_estimate_is_within_its_standard_error(wind: float) -> None:
+    world = fp.random_maze(40, 40, wind=wind)
+    exact = fp.score(world, 30, "local")
+    found = fp.score(world, 30, "probes", n_probes=400, seed=1)
+    assert found.standard_error is not None
+    deviation = (found - exact) / found.standard_error
+    # Of a normal variable 4.55 % lie beyond 2; neighbors are alike, so the share over states is rougher than that.
+    assert (np.abs(deviation) > 2).mean() < 0.12
+    assert np.abs(deviation).max() < 6
+    assert abs(deviation.mean()) < 1.0
+    np.testing.assert_allclose(np.median(found.standard_error / found), np.sqrt(2 / 400), rtol=0.15)
+
+
+def test_the_same_seed_gives_the_same_estimate_on_any_number_of_workers() -> None:
+    world = fp.random_maze(30, 30)
+    one = fp.score(world, 9, "probes", n_probes=20, seed=5, n_jobs=1)
+    np.testing.assert_array_equal(fp.score(world, 9, "probes", n_probes=20, seed=5, n_jobs=3), one)
+    assert not np.array_equal(fp.score(world, 9, "probes", n_probes=20, seed=6), one)
+
+
+@pytest.mark.parametrize("symmetrized", [False, True])
+def test_restarts_are_part_of_the_walk(symmetrized: bool) -> None:
+    world = with_episodes(fp.maze(), terminal=4, n_starts=9)
+    walk = Walk.of(world).symmetrized() if symmetrized else Walk.of(world)
+    exact = brute.walk_score(walk.weights().toarray(), 12)
+    found, error = probe_scores(walk, 12, 2000, seed=3)
+    assert np.abs((found - exact) / error).max() < 6
+    assert error.max() < 0.05 * exact.max()
+
+
+def test_what_probes_cost_and_need() -> None:
+    walk = Walk.of(fp.ring())
+    assert probe_seconds(walk, 20, 256) == pytest.approx(4 * probe_seconds(walk, 10, 128))
+    with pytest.raises(InvalidInput, match="t must be a whole number with solver='probes'"):
+        fp.score(fp.ring(), 2.5, "probes")
+    with pytest.raises(InvalidInput, match="n_probes must be at least 2"):
+        fp.score(fp.ring(), 4, n_probes=1)

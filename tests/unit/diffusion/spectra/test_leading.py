@@ -1,0 +1,183 @@
+"""The leading components of large worlds, against dense decompositions of worlds small enough for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import linalg
+
+import farpoint as fp
+from farpoint.diffusion.spectra import leading
+from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.diffusion.spectra.inverse import LaplacianInverse
+from farpoint.diffusion.spectra.laplacian import Laplacian
+from farpoint.diffusion.spectra.leading import FiedlerVectors, leading_components
+from farpoint.diffusion.walk import Walk
+from tests.helpers import brute
+from tests.helpers.graphs import directed_graph, spider, with_episodes
+
+Matrix = NDArray[np.float64]
+
+
+def laplacian_of(world: fp.World) -> Laplacian:
+    return Laplacian.of(Walk.of(world))
+
+
+def windy_maze(side: int, wind: float = 1 / 3) -> fp.World:
+    return fp.World.from_map(fp.random_maze(side, side).to_text(), wind=wind, largest_component=True)
+
+
+def with_a_way_in(n: int = 30) -> fp.World:
+    # Three states among themselves lead into a ring, and nothing leads back.
+    weights = np.roll(np.eye(n), 1, axis=1) + 0.5 * np.roll(np.eye(n), -1, axis=1)
+    weights[n - 3 :] = weights[:, n - 3 :] = 0.0
+    weights[n - 4, 0] = 1.0
+    weights[[n - 3, n - 2, n - 1, n - 1], [n - 2, n - 1, n - 3, 5]] = 1.0
+    return fp.World.from_graph(weights)
+
+
+DIRECTED = [
+    fp.four_rooms(wind=1 / 3),
+    fp.maze(wind=1 / 3),
+    fp.maze(wind=0.8),
+    directed_graph(0),
+    directed_graph(1),
+    directed_graph(2, 200),
+    with_a_way_in(),
+    windy_maze(40),
+    windy_maze(30, 0.8),
+    with_episodes(fp.maze(), n_starts=9),
+    with_episodes(directed_graph(4, 150), n_starts=100),
+    with_episodes(windy_maze(30), n_starts=1),
+]
+
+
+@pytest.mark.parametrize("world", DIRECTED, ids=lambda world: f"{world.name}-{world.n_states}")
+@pytest.mark.parametrize("k", [1, 7])
+def test_partial_polar_spectrum_equals_the_dense_one(world: fp.World, k: int) -> None:
+    laplacian = laplacian_of(world)
+    nu, psi, omega_next = leading_components(laplacian, k)
+    left, singular, _ = linalg.svd(laplacian.toarray())
+    left, singular = left[:, ::-1], singular[::-1]
+    np.testing.assert_allclose(nu, singular[:k], atol=1e-13)
+    np.testing.assert_allclose(psi.T @ psi, np.eye(k), atol=1e-10)
+    # The dense vectors of close values are mixed by rounding: by 10⁻¹⁴ over the gap behind the last of them.
+    mixed = 1e-14 / (singular[k] - singular[k - 1])
+    assert mixed < 1e-5
+    np.testing.assert_allclose(psi @ psi.T, left[:, :k] @ left[:, :k].T, atol=max(mixed, 1e-12))
+    assert omega_next == pytest.approx(np.abs(1 - singular[k:] / 2).max(), abs=1e-10)
+
+
+def test_what_is_left_out_may_be_largest_at_the_other_end() -> None:
+    # Unequal weights make ν large: ω = 1 − ν/2 far below −1 is left out, and counts.
+    weights = np.roll(np.eye(40), 1, axis=1) + 1e-3
+    weights[:, 0] = 0.01
+    weights[0] = 30.0
+    np.fill_diagonal(weights, 0.0)
+    laplacian = laplacian_of(fp.World.from_graph(weights))
+    nu = linalg.svdvals(laplacian.toarray())
+    assert 1 - nu[0] / 2 < -1
+    assert leading_components(laplacian, 3)[2] == pytest.approx(nu[0] / 2 - 1, abs=1e-10)
+
+
+def test_spectrum_of_a_large_windy_world_is_partial() -> None:
+    world = windy_maze(60)
+    components = fp.spectrum(world, 12)
+    laplacian = fp.diffusion.normalized_laplacian(world)
+    # Left singular vectors: N Nᵀ ψ = ν² ψ, and ν no farther than that from those of the dense matrix.
+    np.testing.assert_allclose(
+        laplacian @ (laplacian.T @ components.psi), components.psi * components.nu**2, atol=1e-12
+    )
+    squares = linalg.eigvalsh((laplacian @ laplacian.T).toarray(), subset_by_index=[0, 12])
+    np.testing.assert_allclose(components.nu**2, squares[:12], atol=1e-13)
+    assert components.omega_next == pytest.approx(1 - np.sqrt(squares[12]) / 2, abs=1e-10)
+
+
+@pytest.mark.parametrize("k", [4, 8, 10])
+def test_no_copy_of_a_repeated_eigenvalue_is_missed(k: int) -> None:
+    world = spider(9, 70)
+    whole = linalg.eigvalsh(fp.diffusion.normalized_laplacian(world).toarray())
+    assert whole[8] - whole[1] < 1e-12
+    components = fp.spectrum(world, k)
+    np.testing.assert_allclose(components.nu, whole[:k], atol=1e-12)
+    assert components.omega_next == pytest.approx(1 - whole[k] / 2, abs=1e-12)
+    np.testing.assert_allclose(components.psi.T @ components.psi, np.eye(k), atol=1e-10)
+
+
+def test_repeated_singular_values_are_all_found() -> None:
+    one_way = np.triu(spider(7, 12).adjacency.toarray()) * 3 + spider(7, 12).adjacency.toarray()
+    laplacian = laplacian_of(fp.World.from_graph(one_way))
+    singular = linalg.svdvals(laplacian.toarray())[::-1]
+    nu, psi, _ = leading_components(laplacian, 5)
+    np.testing.assert_allclose(nu, singular[:5], atol=1e-13)
+    np.testing.assert_allclose(psi.T @ psi, np.eye(5), atol=1e-10)
+
+
+def test_no_copy_is_missed_with_restarts_to_many_starts() -> None:
+    # Restarts from everywhere to everywhere alike: the symmetry of the legs, and so the copies, stay.
+    n = 9 * 70 + 1
+    world = spider(9, 70)
+    walk = Walk.of(
+        fp.World(
+            world.transitions, world.choice_ptr, restart=np.full(n, 0.01), starts=np.full(n, 1.0 / n)
+        )
+    ).symmetrized()  # fmt: skip
+    whole = linalg.eigvalsh(brute.laplacian(walk.weights().toarray()))
+    assert whole[8] - whole[1] < 1e-12
+    components = walk_spectrum(walk, 6)
+    np.testing.assert_allclose(components.nu, whole[:6], atol=1e-12)
+    assert components.omega_next == pytest.approx(1 - whole[6] / 2, abs=1e-12)
+
+
+FIEDLER = [fp.random_maze(45, 45), directed_graph(3), fp.maze(wind=1 / 3), with_episodes(fp.random_maze(30, 30))]
+
+
+@pytest.mark.parametrize("world", FIEDLER, ids=str)
+def test_fiedler_vectors_after_edges_are_those_of_the_new_world(world: fp.World) -> None:
+    walk = Walk.of(world)
+    fiedler, weights = FiedlerVectors(Laplacian.of(walk)), walk.weights().toarray()
+    for _ in range(5):
+        ours = fiedler.vector()
+        dense = brute.laplacian(weights)
+        theirs = linalg.eigh(dense @ dense.T, subset_by_index=[1, 1])[1][:, 0]
+        np.testing.assert_allclose(ours * np.sign(ours @ theirs), theirs, atol=1e-7)
+        low, high = int(ours.argmin()), int(ours.argmax())
+        fiedler.add_edge(low, high)
+        weights[low, high] += 1.0
+        weights[high, low] += 1.0
+
+
+def test_an_inaccurate_update_leads_to_a_new_factorization(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[LaplacianInverse] = []
+
+    class Spoiled(LaplacianInverse):
+        spoiled = False
+
+        def __init__(self, laplacian: Laplacian) -> None:
+            super().__init__(laplacian)
+            made.append(self)
+
+        def residual(self, nu: Matrix, psi: Matrix) -> float:
+            return 1.0 if self.spoiled else super().residual(nu, psi)
+
+    monkeypatch.setattr(leading, "LaplacianInverse", Spoiled)
+    fiedler = FiedlerVectors(laplacian_of(fp.random_maze(30, 30)))
+    fiedler.vector()
+    fiedler.add_edge(0, 600)
+    right = fiedler.vector()
+    assert len(made) == 1
+    made[0].spoiled = True  # type: ignore[attr-defined]
+    again = fiedler.vector()
+    assert len(made) == 2
+    np.testing.assert_allclose(again * np.sign(again @ right), right, atol=1e-9)
+    # The edge is part of what was factored anew.
+    np.testing.assert_allclose(made[1].laplacian.toarray(), made[0].laplacian.toarray(), atol=1e-14)
+
+
+def test_without_pyamg_the_factorization_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leading, "is_wide", lambda pattern: True)
+    monkeypatch.setattr(leading, "multigrid_installed", lambda: False)
+    world = fp.grid((9, 9, 9))
+    whole = linalg.eigvalsh(brute.laplacian(world.adjacency.toarray()))
+    np.testing.assert_allclose(fp.spectrum(world, 5).nu, whole[:5], atol=1e-13)

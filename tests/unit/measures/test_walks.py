@@ -1,0 +1,93 @@
+"""Measures by simulation."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+
+
+def test_dead_ends_and_limits() -> None:
+    dead_end = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 0), (1, 2)]))
+    with pytest.raises(InvalidInput, match="must have a choice for an agent to be simulated; got none in 2"):
+        fp.visitation(dead_end, start=0)
+    with pytest.raises(InvalidInput, match="every state must have a choice"):
+        fp.learn(dead_end, start=0, targets=[2])
+    path = fp.grid((60,))
+    back = fp.OptionSet(path, np.array([0]))
+    with pytest.raises(InvalidInput, match="max_steps must be enough to reach every target"):
+        fp.measures.sample_steps_between_states(path, back, targets=[59], n_runs=2, max_steps=5000)
+    assert fp.cover_time(fp.grid((2,))).high == 1.0
+
+
+def test_simulations_do_not_depend_on_workers() -> None:
+    world = fp.four_rooms()
+    options = fp.discover(world)
+    kwargs = {"targets": [1, 50], "n_runs": 5, "seed": 3}
+    one, two = (fp.measures.sample_steps_between_states(world, options, n_jobs=n, **kwargs) for n in (1, 2))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one.per_target, two.per_target)
+    np.testing.assert_array_equal(
+        fp.cover_time(world, options, n_runs=9, n_jobs=1).walks, fp.cover_time(world, options, n_runs=9, n_jobs=2).walks
+    )
+    other = fp.measures.sample_steps_between_states(world, options, targets=[1, 50], n_runs=5, seed=4)
+    assert not np.array_equal(one.per_target, other.per_target)
+
+
+def test_cover_time_of_a_path_by_hand() -> None:
+    # From one end, covering a path is reaching the other end: (n − 1)² steps.
+    cover = fp.cover_time(fp.grid((6,)), None, start=0, n_runs=2000, seed=5)
+    error = cover.walks.std(ddof=1) / np.sqrt(cover.walks.size)
+    assert abs(cover.mean - 25) < 4 * error
+    assert cover.low < cover.mean < cover.high
+    with pytest.raises(InvalidInput, match="max_steps must be enough"):
+        fp.cover_time(fp.grid((6,)), None, max_steps=5)
+
+
+def test_visits_converge_to_the_walks_own_stationary_distribution() -> None:
+    world = fp.four_rooms()
+    visits = fp.visitation(world, None, n_steps=400_000, n_runs=20, seed=2)
+    np.testing.assert_allclose(visits / visits.sum(), fp.stationary(world), rtol=0.05)
+
+
+def test_walks_on_a_weighted_graph_follow_its_weights() -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.uniform(0.1, 5.0, (7, 7)) * (rng.random((7, 7)) < 0.7)
+    world = fp.World.from_graph(
+        np.triu(weights, 1) + np.triu(weights, 1).T + np.diag(np.ones(6), 1) + np.diag(np.ones(6), -1)
+    )
+    visits = fp.visitation(world, None, n_steps=200_000, n_runs=10, seed=2)
+    np.testing.assert_allclose(visits / visits.sum(), fp.stationary(world), rtol=0.02)
+    exact = fp.steps_between_states(world)
+    sampled = fp.measures.sample_steps_between_states(world, n_runs=2000, seed=3)
+    assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
+
+
+@pytest.mark.parametrize("p", [0.1, 0.9])
+def test_cover_time_and_visits_with_another_share_of_options(p: float) -> None:
+    # One option from 0 to 1 and no other place to start it: the walk on two states is the same for any share.
+    pair = fp.grid((2,))
+    assert fp.cover_time(pair, fp.OptionSet(pair, np.array([1])), option_probability=p, n_runs=20).high == 1.0
+    # On a path of 3 with an option to 2 from everywhere: the share of visits to 0 falls as options take over.
+    path = fp.grid((3,))
+    options = fp.OptionSet(path, np.array([2]))
+    visits = fp.visitation(path, options, start=0, option_probability=p, n_steps=100_000, n_runs=5, seed=1)
+    # Chain by hand. An option is decided on in 1 (deciding) with probability p; in 0 too, and then it leads on to 2.
+    # From 1, deciding: to 2 with p + (1 − p)/2, to 0 with (1 − p)/2. From 2: to 1, deciding. From 0: to 1, following
+    # with probability p, which leads to 2, or deciding.
+    back = (1 - p) / 2
+    states = np.array([[0, 1 - p, p, 0], [back, 0, 0, 1 - back], [0, 0, 0, 1], [0, 1, 0, 0]])
+    power = np.linalg.matrix_power(0.5 * (np.eye(4) + states), 4096)[0]
+    expected = np.array([power[0], power[1] + power[2], power[3]])
+    np.testing.assert_allclose(visits / visits.sum(), expected, rtol=0.02)
+
+
+def test_a_share_of_one_is_refused_for_it_may_never_move() -> None:
+    # In state 0 the only option ends at once.
+    world = fp.grid((3,))
+    options = fp.OptionSet(world, np.array([0]))
+    for measure in (fp.cover_time, fp.visitation, fp.measures.sample_steps_between_states):
+        with pytest.raises(InvalidInput, match="option_probability must be below 1 for an agent to be simulated"):
+            measure(world, options, option_probability=1.0)

@@ -1,0 +1,204 @@
+"""The methods of discovery, and those of worlds too large to decompose anew against the plain way."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.sparse import diags_array
+
+import farpoint as fp
+from farpoint.diffusion import Walk
+from farpoint.diffusion.scores.choose import POLAR_LIMIT
+from farpoint.diffusion.spectra.bases import fixed_signs
+from farpoint.errors import InvalidInput
+from farpoint.options.methods import eigen
+from farpoint.options.methods.eigen import affordable_walk
+from tests.helpers import brute
+from tests.helpers.graphs import with_episodes
+
+
+def windy_maze(side: int) -> fp.World:
+    return fp.World.from_map(fp.random_maze(side, side).to_text(), wind=1 / 3, largest_component=True)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [fp.random_maze(36, 36), windy_maze(30), with_episodes(windy_maze(30), terminal=0)],
+    ids=["maze", "windy", "episodes"],
+)
+def test_cover_options_equal_those_of_a_new_dense_decomposition_each_time(world: fp.World) -> None:
+    options = fp.discover(world, "cover", n_options=7)
+    assert options.initiation is not None
+    weights = Walk.of(world).weights().toarray()
+    for pair in range(4):
+        fiedler = fixed_signs(linalg.svd(brute.laplacian(weights))[0][:, -2:-1])[:, 0]
+        low, high = int(fiedler.argmin()), int(fiedler.argmax())
+        assert (options.initiation[2 * pair], options.goals[2 * pair]) == (low, high)
+        weights[low, high] += 1.0
+        weights[high, low] += 1.0
+
+
+@pytest.fixture(scope="module")
+def dense_vectors() -> NDArray[np.float64]:
+    laplacian = brute.laplacian(fp.random_maze(40, 40).adjacency.toarray())
+    return fixed_signs(linalg.eigh(laplacian, subset_by_index=[0, 3])[1])
+
+
+@pytest.mark.parametrize("include_first", [True, False])
+@pytest.mark.parametrize("n_options", [1, 4, 5])
+def test_eigenoptions_of_a_large_world_climb_the_eigenvectors_down_then_up(
+    include_first: bool, n_options: int, dense_vectors: NDArray[np.float64]
+) -> None:
+    world = fp.random_maze(40, 40)
+    climbs = fp.discover(world, "eigen", n_options=n_options, include_first=include_first).climbs
+    assert climbs is not None
+    assert climbs.shape == (n_options, world.n_states)
+    for option, climb in enumerate(climbs):
+        column = dense_vectors[:, option // 2 + (0 if include_first else 1)]
+        np.testing.assert_allclose(climb, column if option % 2 else -column, atol=1e-9)
+
+
+def test_eigenoptions_of_a_windy_world_beyond_the_dense_limit_climb_left_singular_vectors() -> None:
+    world = windy_maze(64)
+    assert world.n_states > POLAR_LIMIT
+    climbs = fp.discover(world, "eigen", n_options=6).climbs
+    assert climbs is not None
+    laplacian = fp.diffusion.normalized_laplacian(world)
+    for climb in climbs:
+        image = laplacian @ (laplacian.T @ climb)
+        np.testing.assert_allclose(image, climb * (climb @ image), atol=1e-10)
+
+
+def test_worlds_without_a_polar_factor_or_with_wide_layers_are_symmetrized(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = POLAR_LIMIT + 1
+    path = diags_array([1.0, 1.0], offsets=[-1, 1], shape=(n, n)).tolil()
+    path[1, 0] = 0.0
+    no_way_in = Walk.of(fp.World.from_graph(path))
+    assert not no_way_in.symmetric
+    assert affordable_walk(no_way_in).symmetric
+    windy = Walk.of(windy_maze(64))
+    assert affordable_walk(windy) is windy
+    monkeypatch.setattr(eigen, "is_wide", lambda pattern: True)
+    both_ways = affordable_walk(windy)
+    assert (both_ways.moves != windy.moves + windy.moves.T).nnz == 0
+    small = Walk.of(fp.maze(wind=0.3))
+    assert affordable_walk(small) is small
+
+
+@pytest.mark.parametrize("n_states", [20_000, 60_000])
+def test_eigenoptions_of_a_long_corridor_end_at_its_ends(n_states: int) -> None:
+    # ψ₂(s) = √d(s) cos(π s / (n − 1)) up to its size, so its top is next to the end, where the degree is 2; the end
+    # on the other side is a maximum of its own. Next to the top ψ₂ rises by 10⁻⁹ of its size only.
+    options = fp.discover(fp.grid((n_states,)), "eigen", n_options=4)
+    ends = [np.flatnonzero(option.ends).tolist() for option in options[2:]]
+    assert sorted(ends) == [[0, n_states - 2], [1, n_states - 1]]
+
+
+def test_eigenoptions_do_not_depend_on_the_basis_of_repeated_eigenvalues() -> None:
+    # On the ring most eigenvalues come twice. Another order of the states is another problem for the solver.
+    ring = fp.ring()
+    first = fp.discover(ring, "eigen", n_options=20)
+    again = fp.discover(fp.World.from_graph(ring.adjacency), "eigen", n_options=20)
+    assert first.climbs is not None
+    assert again.climbs is not None
+    np.testing.assert_allclose(again.climbs, first.climbs, atol=1e-9)
+    np.testing.assert_array_equal(again.goals, first.goals)
+
+
+def test_options_that_would_not_fit_are_refused_before_any_work() -> None:
+    with pytest.raises(InvalidInput, match=r"n_options must leave .* vectors of 1000000 states within 4 GiB; got 900"):
+        fp.discover(fp.open_room(1000, 1000), "eigen", n_options=900)
+
+
+def test_n_options_takes_the_largest_t_that_has_enough() -> None:
+    world = fp.four_rooms()
+    t = int(fp.discover(world, n_options=10).record["t"])
+
+    def count(t: int) -> int:
+        return len(fp.find_goals(world, fp.score(world, t)))
+
+    assert count(t) >= 10 > count(t + 1)
+
+
+def test_n_options_takes_the_most_prominent() -> None:
+    world = fp.maze()
+    few, all_of_them = fp.discover(world, t=4, n_options=6), fp.discover(world, t=4)
+    kept, every = few.record["prominences"], all_of_them.record["prominences"]
+    np.testing.assert_allclose(np.sort(kept)[::-1], np.sort(every)[::-1][:6])
+    assert set(few.goals) <= set(all_of_them.goals)
+
+
+def test_n_options_on_a_world_too_large_for_a_dense_spectrum() -> None:
+    options = fp.discover(fp.random_maze(80, 80), n_options=40)
+    assert len(options) == 40
+    assert options.record["solver"] == "local"
+    assert options.record["t"] > 4
+
+
+def test_small_requests_and_flat_scores() -> None:
+    assert fp.discover(fp.four_rooms(), n_options=1).record["t"] == 1000
+    # On a nearly complete graph the score has all but vanished long before: its last maxima would be rounding.
+    weights = np.ones((5, 5)) + np.triu(np.arange(25).reshape(5, 5) / 80, 1)
+    world = fp.World.from_graph((weights + weights.T) * (1 - np.eye(5)))
+    assert fp.discover(world, n_options=1).record["heights"][0] > 1e-200
+
+
+def test_nothing_prominent_enough() -> None:
+    with pytest.raises(InvalidInput, match="min_prominence must leave at least one goal; got 100"):
+        fp.discover(fp.ring(), min_prominence=100)
+
+
+def test_eigenoptions_climb_to_a_local_maximum() -> None:
+    world = fp.maze()
+    options = fp.discover(world, "eigen", n_options=7)
+    assert options.climbs is not None
+    psi = fp.spectrum(world).psi
+    for index, climb in enumerate(options.climbs):
+        np.testing.assert_allclose(np.abs(climb @ psi[:, index // 2]), 1.0)
+        end = int(options[index].route(0)[-1])
+        matrix = world.adjacency
+        around = matrix.indices[matrix.indptr[end] : matrix.indptr[end + 1]]
+        assert (climb[around] <= climb[end] + 1e-9).all()
+    with_first = fp.discover(world, "eigen", n_options=8).climbs
+    without = fp.discover(world, "eigen", n_options=6, include_first=False).climbs
+    assert with_first is not None
+    assert without is not None
+    np.testing.assert_allclose(without, with_first[2:])
+
+
+def test_cover_options_join_the_ends_of_the_fiedler_vector() -> None:
+    # networkx's own Fiedler vector, of the graph with the edges added so far.
+    world = fp.maze()
+    options = fp.discover(world, "cover", n_options=5)
+    assert options.initiation is not None
+    graph = nx.from_scipy_sparse_array(world.adjacency)
+    for pair in range(3):
+        vector = nx.fiedler_vector(graph, weight="weight", normalized=True, tol=1e-12, method="lanczos", seed=1)
+        ends = {int(np.argmin(vector)), int(np.argmax(vector))}
+        assert {int(options.initiation[2 * pair]), int(options.goals[2 * pair])} == ends
+        graph.add_edge(*ends)
+    assert options[0].initiation.sum() == 1
+    assert options[0].route(int(options.initiation[0]))[-1] == options.goals[0]
+
+
+def test_no_options_at_all() -> None:
+    assert len(fp.discover(fp.maze(), "none")) == 0
+
+
+def test_random_options_are_as_many_as_diffusion_options_and_follow_the_seed() -> None:
+    world = fp.ring()
+    assert len(fp.discover(world, "random")) == 32
+    first, again, other = (fp.discover(world, "random", n_options=9, seed=seed).goals for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert len(set(first.tolist())) == 9
+
+
+def test_min_prominence_leaves_out_the_flat_ones() -> None:
+    world = fp.maze()
+    every = fp.discover(world).record["prominences"]
+    limit = float(np.median(every))
+    assert len(fp.discover(world, min_prominence=limit)) == (every >= limit).sum()

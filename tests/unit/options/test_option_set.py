@@ -1,0 +1,287 @@
+"""A set of options: answers for all at once, slices, files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import zipfile
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+import farpoint as fp
+from farpoint.errors import InvalidFile, InvalidInput, OutputError
+from farpoint.options.option_set import check_same_world
+from farpoint.options.routes import steps_to
+from tests.helpers.envs import make
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "rooms.npz"
+    fp.discover(fp.four_rooms()).save(path)
+    return path
+
+
+def test_round_trip(saved: Path) -> None:
+    before, after = fp.discover(fp.four_rooms()), fp.OptionSet.load(saved, fp.four_rooms())
+    np.testing.assert_array_equal(after.goals, before.goals)
+    assert repr(after) == repr(before)
+    assert after.record.keys() == before.record.keys()
+    np.testing.assert_array_equal(after.record["heights"], before.record["heights"])
+    np.testing.assert_array_equal(after[3].route(0), before[3].route(0))
+
+
+def test_file_holds_no_pickle(saved: Path) -> None:
+    with np.load(saved, allow_pickle=False) as file:
+        assert all(file[name].dtype != object for name in file.files)
+
+
+def test_another_world_is_refused(saved: Path) -> None:
+    with pytest.raises(InvalidFile, match=r"this world \(maze, 148 states\); got options of four_rooms \(104 states\)"):
+        fp.OptionSet.load(saved, fp.maze())
+    with pytest.raises(InvalidFile, match="must hold options of this world"):
+        fp.OptionSet.load(saved, fp.four_rooms(wind=0.1))
+
+
+@pytest.mark.parametrize("keep", [0, 10, 300, 0.5, 0.95])
+def test_a_cut_file_is_refused(saved: Path, keep: float) -> None:
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(keep * len(content)) if isinstance(keep, float) else keep])
+    with pytest.raises(InvalidFile, match="damaged or of another kind"):
+        fp.OptionSet.load(saved, fp.four_rooms())
+
+
+def test_flipped_bytes_are_never_loaded_as_something_else(saved: Path) -> None:
+    content = saved.read_bytes()
+    world, before = fp.four_rooms(), fp.discover(fp.four_rooms())
+    refused = 0
+    for place in range(0, len(content), 3):
+        saved.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+        try:
+            loaded = fp.OptionSet.load(saved, world)
+        except InvalidFile:
+            refused += 1
+        else:  # a byte that says nothing, such as a time stamp of the archive
+            np.testing.assert_array_equal(loaded.goals, before.goals)
+            assert loaded.record.keys() == before.record.keys()
+            np.testing.assert_array_equal(loaded.record["heights"], before.record["heights"])
+    assert refused > len(content) // 6
+
+
+@pytest.mark.parametrize("method", ["eigen", "cover", "none"])
+def test_other_kinds_of_options(tmp_path: Path, method: str) -> None:
+    world = fp.maze()
+    options = fp.discover(world, method, t=13)
+    options.save(tmp_path / "options.npz")
+    loaded = fp.OptionSet.load(tmp_path / "options.npz", world)
+    for name in ("goals", "initiation", "climbs"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(options, name))
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    world = fp.ring()
+    text, other, missing = tmp_path / "text.npz", tmp_path / "other.npz", tmp_path / "missing.npz"
+    text.write_text("not an archive")
+    np.savez(other, goals=np.arange(3))
+    with pytest.raises(InvalidFile, match="damaged or of another kind"):
+        fp.OptionSet.load(text, world)
+    with pytest.raises(InvalidFile, match=r"another kind of \.npz"):
+        fp.OptionSet.load(other, world)
+    with pytest.raises(InvalidFile, match="got no file of that name"):
+        fp.OptionSet.load(missing, world)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"version": 99}, "got version 99. Update"), ({"format": "soup"}, "another kind"), ({"facts": {}}, "damaged")],
+)
+def test_changed_headers_are_refused(saved: Path, change: dict[str, object], message: str) -> None:
+    with np.load(saved) as file:
+        arrays = dict(file)
+    arrays["header"] = np.array(json.dumps(json.loads(str(arrays["header"])) | change))
+    np.savez(saved, **arrays)
+    with pytest.raises(InvalidFile, match=message):
+        fp.OptionSet.load(saved, fp.four_rooms())
+
+
+def test_goals_outside_the_world_are_refused(saved: Path) -> None:
+    with np.load(saved) as file:
+        arrays = dict(file)
+    np.savez(saved, **(arrays | {"goals": np.array([1, 104])}))
+    with pytest.raises(InvalidFile, match="damaged"):
+        fp.OptionSet.load(saved, fp.four_rooms())
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="must be a file that can be written"):
+        fp.discover(fp.ring()).save(tmp_path / "no" / "where.npz")
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", fail)
+    with pytest.raises(OutputError, match="No space left"):
+        fp.discover(fp.four_rooms(), t=13).save(saved)
+    assert saved.read_bytes() == before
+    assert [file.name for file in saved.parent.iterdir()] == [saved.name]
+
+
+def test_saved_file_is_an_ordinary_archive(saved: Path) -> None:
+    assert zipfile.ZipFile(saved).testzip() is None
+    assert saved.stat().st_mode & 0o600 == 0o600
+
+
+def test_a_set_is_a_read_only_sequence() -> None:
+    options = fp.discover(fp.maze(), t=13)
+    assert [option.goal for option in options] == options.goals.tolist()
+    assert options[-1].goal == options.goals[-1]
+    assert isinstance(options[2:5], fp.OptionSet)
+    assert options[2:5].goals.tolist() == options.goals[2:5].tolist()
+    assert options[2:5].record["heights"].tolist() == options.record["heights"][2:5].tolist()
+    with pytest.raises(IndexError):
+        options[14]
+    with pytest.raises(ValueError, match="read-only"):
+        options.goals[0] = 1
+
+
+def test_options_travel_to_other_processes() -> None:
+    options = fp.discover(fp.maze())
+    copy = pickle.loads(pickle.dumps(options))
+    assert repr(copy) == repr(options)
+    np.testing.assert_array_equal(copy[2].route(0), options[2].route(0))
+    found = Parallel(n_jobs=2)(delayed(fp.discover)(world) for world in (fp.ring(), fp.maze()))
+    assert [len(options) for options in found] == [32, 19]
+
+
+def test_a_route_cannot_be_spoiled() -> None:
+    option = fp.discover(fp.maze())[0]
+    with pytest.raises(ValueError, match="read-only"):
+        option.potential[:] = 0
+
+
+def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At most 256 are kept: of 300 that are used in turn, each has been forgotten when its turn comes again.
+    options = fp.OptionSet(fp.open_room(18, 18), np.arange(300))
+    made: list[int] = []
+
+    def counted(world: fp.World, goal: int) -> NDArray[np.float64]:
+        made.append(goal)
+        return steps_to(world, goal)
+
+    monkeypatch.setattr("farpoint.options.option_set.steps_to", counted)
+    for _ in range(2):
+        for option in options:
+            assert option.potential[option.goal or 0] == 0
+    assert made == 2 * options.goals.tolist()
+    for number in range(299, 43, -1):
+        assert options[number].potential.min() == 0
+    assert len(made) == 600
+
+
+SETS = {
+    "diffusion": fp.discover(fp.maze()),
+    "windy": fp.discover(fp.four_rooms(wind=0.3)),
+    "eigen": fp.discover(fp.maze(), "eigen", n_options=9),
+    "cover": fp.discover(fp.maze(), "cover", n_options=9),
+    "one way": fp.OptionSet(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1), (2, 3)])), np.array([0, 1, 2, 3])),
+    "environment": fp.discover(fp.World.from_env(make("FrozenLake8x8-v1")), "random", n_options=20),
+    "none": fp.discover(fp.maze(), "none"),
+}
+every_set = pytest.mark.parametrize("name", SETS)
+
+
+@every_set
+def test_answers_for_all_options_are_those_of_each_option(name: str) -> None:
+    options = SETS[name]
+    world = options.world
+    assert world.actions is not None
+    labels = range(world.n_states) if world.labels is None else world.labels
+    for state, label in enumerate(labels):
+        assert options.can_start(label).tolist() == [option.can_start(label) for option in options]
+        assert options.ended(label).tolist() == [option.ended(label) for option in options]
+        assert [options.act(k, label) for k in range(len(options))] == [option.act(label) for option in options]
+        actions = world.actions[list(world.choices(state))]
+        policies = [option.policy(state) > 0 for option in options]
+        for action in range(4):
+            expected = [bool(policy[actions == action].any()) for policy in policies]
+            assert options.takes(label, action).tolist() == expected
+        for number, option in enumerate(options):
+            reached = option.ended(label) if options.climbs is not None else state == options.goals[number]
+            assert options.reached(number, label) == reached
+
+
+@every_set
+def test_a_state_that_the_world_does_not_have(name: str) -> None:
+    options = SETS[name]
+    assert options.can_start("elsewhere").tolist() == [False] * len(options)
+    assert options.ended("elsewhere").tolist() == [True] * len(options)
+    assert options.takes("elsewhere", 0).tolist() == [False] * len(options)
+    assert not options.expects("elsewhere", 0, 0)
+    for number in range(len(options)):
+        assert options.act(number, "elsewhere") is None
+        assert not options.reached(number, "elsewhere")
+
+
+def test_ties_are_drawn_among_all_that_are_equally_good() -> None:
+    options = fp.OptionSet(fp.open_room(3, 3), np.array([0]))
+    rng = np.random.default_rng(0)
+    drawn = [options.act(0, 8, rng) for _ in range(400)]
+    # Up or left, each half of the time: 4 standard errors are 40.
+    assert set(drawn) == {0, 1}
+    assert abs(drawn.count(0) - 200) < 40
+    assert options.act(0, 8) == 0
+
+
+@pytest.mark.parametrize("name", ["windy", "environment", "one way"])
+def test_what_the_world_expects_is_what_its_matrix_holds(name: str) -> None:
+    world = SETS[name].world
+    assert world.actions is not None
+    labels = range(world.n_states) if world.labels is None else world.labels
+    dense = world.transitions.toarray()
+    for state, before in enumerate(labels):
+        for action in range(4):
+            rows = [choice for choice in world.choices(state) if world.actions[choice] == action]
+            possible = dense[rows].sum(axis=0) > 0
+            assert [SETS[name].expects(before, action, after) for after in labels] == possible.tolist()
+
+
+def test_a_loop_of_ones_own_with_act() -> None:
+    env = make("FrozenLake-v1", is_slippery=False)
+    options = fp.discover(fp.World.from_env(env), n_options=1)
+    observation, _ = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    while (action := options.act(0, int(observation), rng)) is not None:
+        observation, _, terminated, _, _ = env.step(action)
+        assert not terminated
+    assert options.world.find_state(int(observation)) == options.goals[0]
+    assert options.reached(0, int(observation))
+
+
+def test_what_a_set_is_made_of_is_checked() -> None:
+    world = fp.grid((5,))
+    with pytest.raises(InvalidInput, match=r"goals must lie in 0 … 4; got 5"):
+        fp.OptionSet(world, np.array([5]))
+    with pytest.raises(InvalidInput, match=r"initiation must have one state per option \(2\); got 1"):
+        fp.OptionSet(world, np.array([0, 4]), initiation=np.array([2]))
+    with pytest.raises(InvalidInput, match=r"climbs must be of shape \(1, 5\); got \(2, 5\)"):
+        fp.OptionSet(world, np.array([0]), climbs=np.zeros((2, 5)))
+    assert repr(fp.OptionSet(world, np.array([0]))) == "OptionSet(1 custom options on grid)"
+
+
+def test_options_belong_to_one_world() -> None:
+    options = fp.discover(fp.maze())
+    check_same_world(fp.maze(), options)
+    check_same_world(fp.ring(), None)
+    with pytest.raises(InvalidInput, match="options must belong to this world"):
+        check_same_world(fp.maze(wind=0.1), options)
+    with pytest.raises(InvalidInput, match="options must belong to this world"):
+        fp.steps_between_states(fp.ring(), options)
