@@ -95,10 +95,10 @@ def check_integer(what: str, value: object, least: int | None = None, most: int 
 
 
 def check_jobs(n_jobs: object) -> int:
-    """Return the number of workers if it is one: a whole number but 0; -1 is one for each core."""
+    """Return the number of workers if it is one: any whole number except 0; -1 is one per core."""
     number = check_integer("n_jobs", n_jobs)
     if number == 0:
-        raise InvalidInput("n_jobs must be a whole number but 0; got 0. Use -1 for one worker a core.")
+        raise InvalidInput("n_jobs must be a whole number other than 0; got 0. Use -1 for one worker per core.")
     return number
 
 

@@ -301,3 +301,29 @@ def test_every_public_name_has_an_example(package: str, name: str) -> None:
 def test_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'teleport'"):
         fp.teleport  # noqa: B018
+
+
+def private_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Names with one underscore that belong to something else: imported, read off an object, or to be replaced."""
+
+    def private(name: str) -> bool:
+        return name.startswith("_") and not name.startswith("__") and name != "_"
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, alias.name) for alias in node.names if private(alias.name))
+        elif isinstance(node, ast.Attribute) and private(node.attr):
+            if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+                yield node.lineno, node.attr
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("setattr", "delattr"):
+            for value in node.args:
+                if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                    yield from ((node.lineno, part) for part in value.value.split(".") if private(part))
+
+
+@pytest.mark.parametrize("folder", ["tests", "examples", "benchmarks"])
+def test_nothing_outside_reaches_private_names(folder: str) -> None:
+    files = sorted((Path(__file__).parents[2] / folder).rglob("*.py"))
+    assert files
+    found = [(file.name, *place) for file in files for place in private_names(ast.parse(file.read_text()))]
+    assert found == []

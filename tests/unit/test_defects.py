@@ -7,6 +7,7 @@ import pickle
 import tomllib
 import tracemalloc
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -442,3 +443,26 @@ def test_restarts_are_not_written_out() -> None:
             for _ in range(4):
                 mass = which.forward(mass)
             assert values[state] == pytest.approx(float(((mass - which.pi) ** 2).sum()), rel=1e-9)
+
+
+def test_options_where_only_the_symmetrized_form_is_defined() -> None:
+    graph = nx.DiGraph([(0, 2), (1, 2), (2, 3), (3, 2), (3, 4), (4, 3), (4, 5), (5, 4), (5, 6), (5, 7)])
+    options = fp.discover(fp.World.from_graph(graph), n_options=1)
+    assert options.record["form"] == "symmetrized"
+
+
+def test_restarts_that_never_happen_are_none() -> None:
+    room = fp.open_room(4, 4)
+    never = replace(room, restart=np.zeros(16), starts=np.eye(16)[0])
+    np.testing.assert_allclose(fp.score(never, 4), fp.score(room, 4), rtol=1e-12)
+
+
+def test_a_layout_that_is_not_of_the_plane_is_no_layout() -> None:
+    assert fp.World.from_graph(nx.random_geometric_graph(60, 0.6, dim=3, seed=1)).positions is None
+
+
+def test_repeated_eigenvalues_of_hubs_take_seconds_not_minutes() -> None:
+    star = fp.World.from_graph(nx.star_graph(900))
+    psi = fp.spectrum(star).psi
+    np.testing.assert_allclose(psi.T @ psi, np.eye(901), atol=1e-10)
+    assert len(fp.discover(star, "eigen", n_options=4)) == 4

@@ -13,7 +13,7 @@ from farpoint.worlds import World
 def lazy_walk(world: World) -> csr_array:
     """Return the matrix of the lazy random walk, W = ½ (I + M D⁻¹), columns "from".
 
-    A state without moves keeps the walker. The columns of the result sum to one. Restarts are written out here, which
+    In a state without moves the walk stays. The columns of the result sum to one. Restarts are written out here, which
     takes states × starts entries.
 
     Paper: Algorithm 1 prints ½ (I − M D⁻¹).

@@ -36,8 +36,8 @@ _MOST_ENTRIES = 200_000_000
 class Jumps:
     """Weights between all pairs of states, of low rank: from s to s2, Σ_j out[j, s] · into[j, s2].
 
-    A world with episodes has one: from each state by its restart, to the starts. It is never written out, for states ×
-    starts entries would be far more than the world has.
+    A world with episodes has one: from each state by its restart, to the starts (it may land on the state itself). It
+    is never written out, for states × starts entries would be far more than the world has.
     """
 
     out: Vector
@@ -99,7 +99,7 @@ class Walk:
             )
         if world.n_states < 2:
             raise InvalidInput("world must have at least 2 states to have far points; got 1.")
-        if world.restart is None or world.starts is None:
+        if world.restart is None or world.starts is None or not world.restart.any():
             _check_connected(world.component_sizes)
             return cls(world.adjacency, world.symmetric, floor=world.floor, name=world.name)
         leaving = np.asarray(world.adjacency.sum(axis=1))

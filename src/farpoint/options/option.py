@@ -66,6 +66,8 @@ class Option:
         self.goal = goal
         self._only_from = only_from
         self._make_potential = potential if callable(potential) else lambda: potential
+        # Whether the potential of the whole world is to be had without a search.
+        self._known = not callable(potential)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Option, (self.world, self.potential, self.goal, self._only_from)
@@ -73,6 +75,7 @@ class Option:
     @cached_property
     def potential(self) -> NDArray[np.float64]:
         """What the policy goes down: for an option to a goal, the expected length of the route."""
+        self._known = True
         return self._make_potential()
 
     @cached_property
@@ -216,7 +219,7 @@ class Option:
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
         plain = self.world.deterministic and self.world.lengths is None
-        if self.goal is not None and plain and "potential" not in self.__dict__:
+        if self.goal is not None and plain and not self._known:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
             guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)

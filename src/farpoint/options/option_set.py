@@ -198,7 +198,9 @@ class OptionSet(Options[Option]):
         state = self.world.find_state(observation)
         if state is None:
             return False
-        return self.option(number).ended(observation) if self.climbs is not None else state == int(self.goals[number])
+        if self.climbs is not None:
+            return not self.table.taken(self._choices(state))[number].any()
+        return state == int(self.goals[number])
 
     def takes(self, observation: Hashable, action: int) -> NDArray[np.bool_]:
         """Return which options could take this action of the environment here."""

@@ -58,8 +58,7 @@ def world_from_weights(
         labels=labels,
         observations=observations,
         name=name,
-        known=Known(connected=True),
-    )
+    ).knowing(Known(connected=True))
 
 
 def _networkx_weights(graph: Any, labels: tuple[Hashable, ...]) -> csr_array:
@@ -75,13 +74,10 @@ def _networkx_weights(graph: Any, labels: tuple[Hashable, ...]) -> csr_array:
 
 def _layout(graph: Any) -> NDArray[np.float64] | None:
     """Return row and column of every node of a networkx graph that has a layout: node attributes ``pos``."""
-    places = [place for _, place in graph.nodes(data="pos")]
-    if any(place is None for place in places):
-        return None
     try:
-        x, y = np.array(places, dtype=np.float64).reshape(len(places), 2).T
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"node attributes 'pos' must be pairs of numbers; got {places[0]!r}.") from error
+        x, y = np.array([place for _, place in graph.nodes(data="pos")], dtype=np.float64).T
+    except (TypeError, ValueError):  # no layout, or not one of the plane
+        return None
     # networkx draws y upwards, rows are counted downwards.
     return np.stack([0.0 - y, x], axis=1)
 

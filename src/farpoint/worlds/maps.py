@@ -61,11 +61,12 @@ def world_from_floor(
         start=int(starts[0]) if starts.size else None,
         targets=ends if ends.size else None,
         name=name,
-        known=Known(
+    ).knowing(
+        Known(
             symmetric=True if still else None,
             connected=True,
             floor=read_only(floor) if still and floor.ndim == 2 else None,
-        ),
+        )
     )
 
 

@@ -22,6 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds import arrays
 from farpoint.worlds.builders import Builders, Known
+from farpoint.worlds.keys import check_key
 
 if TYPE_CHECKING:
     from farpoint.worlds.samples import NearestStates
@@ -68,7 +69,7 @@ class World(Builders):
     observations : array of float, shape (n_states, n_dimensions), optional
         What an agent observes in each state, in worlds made of samples (`from_samples`).
     known : Known
-        For builders: properties that need not be computed.
+        Set by builders with `knowing`: properties that need not be computed. A changed copy does not have them.
 
     Examples
     --------
@@ -97,7 +98,7 @@ class World(Builders):
     restart: NDArray[np.float64] | None = None
     starts: NDArray[np.float64] | None = None
     observations: NDArray[np.float64] | None = None
-    known: Known = field(default_factory=Known)
+    known: Known = field(init=False, default_factory=Known)
 
     def __post_init__(self) -> None:
         transitions = arrays.canonical(csr_array(self.transitions, dtype=np.float64))
@@ -123,8 +124,6 @@ class World(Builders):
         for what in ("weights", "lengths"):
             if getattr(self, what) is not None:
                 put(what, arrays.positive_per_choice(what, getattr(self, what), n_choices))
-        if self.weights is not None:  # what is known of a map need not hold with them
-            put("known", Known(connected=self.known.connected))
         if self.positions is not None:
             whole = np.issubdtype(np.asarray(self.positions).dtype, np.integer)
             put("positions", arrays.rows_per_state("positions", self.positions, n_states, np.int32 if whole else float))
@@ -148,7 +147,12 @@ class World(Builders):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Made anew on arrival, so that a copy in another process is checked and read-only too.
-        return World, tuple(getattr(self, item.name) for item in fields(self))
+        return _restored, (tuple(getattr(self, item.name) for item in fields(self) if item.init), self.known)
+
+    def knowing(self, known: Known) -> World:
+        """Return this world after noting what its builder knows about it."""
+        object.__setattr__(self, "known", known)
+        return self
 
     @property
     def n_states(self) -> int:
@@ -182,13 +186,8 @@ class World(Builders):
     def to_adjacency(self, *, self_loops: bool = False) -> csr_array:
         """Return the weights of the moves between states, sorted by column within each row.
 
-        Parameters
-        ----------
-        self_loops : bool
-            Keep the choices that change nothing; the paper's walk does not have them.
+        ``self_loops`` keeps the choices that change nothing, which the paper's walk does not have.
 
-        Examples
-        --------
         >>> import farpoint as fp
         >>> world = fp.World.from_graph([[1, 1], [1, 0]])
         >>> world.to_adjacency(self_loops=True).toarray()
@@ -275,14 +274,14 @@ class World(Builders):
         return {label: state for state, label in enumerate(labels)}
 
     def find_state(self, label: Hashable) -> int | None:
-        """Return the state that has this label (its number in worlds without labels), or None if there is none.
+        """Return the state with this label (its number in worlds without labels), or None if there is none.
 
         >>> import farpoint as fp
         >>> log = fp.World.from_log(["a", "b"], ["b", "a"])
         >>> log.find_state("b"), log.find_state("c")
         (1, None)
         """
-        return self._state_of_label.get(label)
+        return self._state_of_label.get(check_key(label))
 
     def nearest_states(self, observations: ArrayLike) -> NDArray[np.int64]:
         """Return the state whose observation is nearest to each of the given ones.
@@ -290,11 +289,6 @@ class World(Builders):
         Parameters
         ----------
         observations : array, shape (n, n_dimensions) or (n_dimensions,)
-            One row each; a single observation may be given as it is.
-
-        Returns
-        -------
-        array of int, shape (n,)
 
         Examples
         --------
@@ -347,3 +341,7 @@ class World(Builders):
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"
         return f"World({self.name!r}, {self.n_states} states, {self.n_choices} choices, {kind})"
+
+
+def _restored(values: tuple[Any, ...], known: Known) -> World:
+    return World(*values).knowing(known)

@@ -88,15 +88,6 @@ def test_worlds_without_a_polar_factor_or_with_wide_layers_are_symmetrized(monke
     assert affordable_walk(small) is small
 
 
-@pytest.mark.parametrize("n_states", [20_000, 60_000])
-def test_eigenoptions_of_a_long_corridor_end_at_its_ends(n_states: int) -> None:
-    # ψ₂(s) = √d(s) cos(π s / (n − 1)) up to its size, so its top is next to the end, where the degree is 2; the end
-    # on the other side is a maximum of its own. Next to the top ψ₂ rises by 10⁻⁹ of its size only.
-    options = fp.discover(fp.grid((n_states,)), "eigen", n_options=4)
-    ends = [np.flatnonzero(option.ends).tolist() for option in options[2:]]
-    assert sorted(ends) == [[0, n_states - 2], [1, n_states - 1]]
-
-
 def test_eigenoptions_do_not_depend_on_the_basis_of_repeated_eigenvalues() -> None:
     # On the ring most eigenvalues come twice. Another order of the states is another problem for the solver.
     ring = fp.ring()

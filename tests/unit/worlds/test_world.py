@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -108,9 +109,21 @@ def test_a_copy_from_another_process_knows_what_the_world_knows(make: Callable[[
 
 def test_what_a_builder_knows_is_not_computed() -> None:
     world = fp.grid((4,))
-    claimed = fp.World(world.transitions, world.choice_ptr, known=Known(symmetric=False, connected=True))
+    claimed = fp.World(world.transitions, world.choice_ptr).knowing(Known(symmetric=False, connected=True))
     assert world.symmetric
     assert not claimed.symmetric
+
+
+def test_a_changed_copy_does_not_keep_what_was_known() -> None:
+    room = fp.open_room(4, 4)
+    moves = room.transitions.toarray()
+    moves[0] = 0.0
+    moves[0, 15] = 1.0
+    changed = replace(room, transitions=sparse.csr_array(moves))
+    fresh = fp.World(sparse.csr_array(moves), room.choice_ptr)
+    assert not changed.symmetric
+    assert changed.floor is None
+    np.testing.assert_array_equal(fp.score(changed, 2), fp.score(fresh, 2))
 
 
 def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> None:

@@ -74,6 +74,8 @@ class LocalScores:
     @property
     def seconds(self) -> float:
         """Roughly how long this takes on one core."""
+        if self.walk.jumps is not None and not JumpTables.fit(self.walk, self.t):
+            return float("inf")
         if self.lattice is not None:
             return _SECONDS_PER_SUM * self.lattice.n_cells * self.lattice.sums_per_cell
         from farpoint.diffusion.scores.walk_kernels import moves_per_state
@@ -152,12 +154,17 @@ class JumpTables:
     highest: Vector
     gram: Vector
 
+    @staticmethod
+    def fit(walk: Walk, t: int) -> bool:
+        """Return whether the tables of walks of t steps fit into memory."""
+        return walk.jumps is None or 8 * walk.jumps.rank * t * walk.n_states <= _MOST_JUMP_BYTES
+
     @classmethod
     def of(cls, walk: Walk, t: int) -> JumpTables:
         """Return the tables of walks of t steps."""
         jumps = walk.jumps
         assert jumps is not None
-        if 8 * jumps.rank * t * walk.n_states > _MOST_JUMP_BYTES:
+        if not cls.fit(walk, t):
             raise InvalidInput(
                 f"t × states must leave the tables of a world with restarts within {_MOST_JUMP_BYTES >> 30} GiB; got "
                 f"{t} × {walk.n_states}. Use solver='probes'."

@@ -28,7 +28,7 @@ def advance(
 ) -> Any:
     """Take one step: empty ``now`` into ``then``; return in how many states the walk may be, and the mass dropped.
 
-    The walker stays with probability ``stay[u]`` and takes a move of weight w with probability ``leave[u]`` w. It is
+    The walk stays with probability ``stay[u]`` and takes a move of weight w with probability ``leave[u]`` w. It is
     lazy, so the states it may be in only ever grow by the neighbors of those it may be in: ``states`` lists them, and
     ``mark`` holds ``stamp`` for them. Mass below ``cutoff`` is dropped where it stands.
     """

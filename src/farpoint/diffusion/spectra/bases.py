@@ -49,18 +49,20 @@ def canonical_vectors(nu: Vectors, psi: Vectors) -> Vectors:
 
 
 def _canonical_basis(vectors: Vectors) -> Vectors:
-    remaining = vectors
-    basis = np.empty_like(vectors)
-    for number in range(vectors.shape[1]):
-        lengths = np.einsum("si,si->s", remaining, remaining)
+    size = vectors.shape[1]
+    turn = np.zeros((size, size))
+    # The squared length of the projection of every e_s onto what is left of the span.
+    lengths = np.einsum("si,si->s", vectors, vectors)
+    for number in range(size):
         state = int((lengths >= (1.0 - _SAME_SIZE) * lengths.max()).argmax())
-        # The projection of e_s onto the span is V V[s]ᵀ; an orthogonal matrix whose first column is V[s], normalized,
-        # turns V into that projection and a basis of what is orthogonal to it.
-        turn, _ = np.linalg.qr(np.column_stack([remaining[state], np.eye(remaining.shape[1])]))
-        turned = remaining @ turn
-        basis[:, number] = turned[:, 0]
-        remaining = turned[:, 1:]
-    return basis
+        # The projection of e_s onto the span is V V[s]ᵀ: V[s] are its coefficients, less what is taken already (twice,
+        # for the rounding).
+        coefficients = vectors[state].copy()
+        for _ in range(2):
+            coefficients -= turn[:, :number] @ (turn[:, :number].T @ coefficients)
+        turn[:, number] = coefficients / np.linalg.norm(coefficients)
+        lengths = np.maximum(lengths - (vectors @ turn[:, number]) ** 2, 0.0)
+    return np.asarray(vectors @ turn)
 
 
 def fixed_signs(vectors: Vectors) -> Vectors:

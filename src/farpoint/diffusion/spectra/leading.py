@@ -29,6 +29,8 @@ _WIDE = 3.5
 _FEW_STATES = 20_000
 # Two values closer than this are copies of one.
 _SAME, _NEXT_TO_ZERO = 1e-7, 1e-12
+# Copies of the last value that are looked for beyond the components wanted; a star has as many as it has leaves.
+_MOST_COPIES = 32
 
 
 class Solver(Protocol):
@@ -127,8 +129,8 @@ def _first_that_succeeds(laplacian: Laplacian, work: Callable[[Solver], Result])
 def with_every_copy(solver: Solver, n_components: int) -> tuple[Vectors, Vectors, float]:
     """Return the smallest ν, their vectors ψ, and the smallest ν left out; of repeated values no copy is missed.
 
-    A value that is repeated beyond the last component is found whole before it is cut, so that the vectors can be given
-    a basis that does not depend on the solver.
+    A value that is repeated beyond the last component is found whole before it is cut (up to 32 copies), so that the
+    vectors can be given a basis that does not depend on the solver.
     """
     nu, psi = np.zeros(1), solver.left[:, None]
     if n_components > 1:
@@ -136,7 +138,7 @@ def with_every_copy(solver: Solver, n_components: int) -> tuple[Vectors, Vectors
         nu, psi = np.append(nu, more_nu), np.column_stack([psi, more_psi])
     # One run may miss a copy of a repeated eigenvalue. Look at what is left after taking out what was found, until the
     # smallest of the rest is larger than the last that is wanted: then nothing up to it is missing.
-    while psi.shape[1] < psi.shape[0]:
+    while psi.shape[1] < min(psi.shape[0], n_components + _MOST_COPIES):
         nu_next, psi_next = solver.smallest(1, psi)
         if nu_next[0] > nu[n_components - 1] * (1.0 + _SAME) + _NEXT_TO_ZERO:
             break

@@ -19,7 +19,7 @@ from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 # A few vectors more than asked for: the last of a block converges slowly when the next value is close.
 _GUARD = 2
 _TOLERANCE = 1e-9
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 
 
 def multigrid_installed() -> bool:
@@ -75,7 +75,7 @@ class MultigridSolver:
                     M=self._precondition,
                     Y=known,
                     tol=_TOLERANCE,
-                    maxiter=_MOST_STEPS,
+                    maxiter=_MAX_STEPS,
                     largest=False,
                 )
             except (np.linalg.LinAlgError, ValueError) as error:

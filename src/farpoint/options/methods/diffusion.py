@@ -76,6 +76,9 @@ class _SearchForT:
     """The search for a large whole t that has at least ``n_options`` local maxima."""
 
     def __init__(self, world: World, walk: Walk, request: DiscoveryRequest, n_options: int) -> None:
+        scoring = request.scoring
+        if scoring.form == scoring.solver == "auto" and only_symmetrized(walk):
+            request = replace(request, scoring=replace(scoring, form="symmetrized"))
         self._world, self._walk, self._request, self._n_options = world, walk, request, n_options
         self._decomposition = self._one_for_all()
 
@@ -84,7 +87,7 @@ class _SearchForT:
         scoring, walk = self._request.scoring, self._walk
         if scoring.solver not in ("auto", "spectral"):
             return None
-        if scoring.form == "symmetrized" or (scoring.form == scoring.solver == "auto" and only_symmetrized(walk)):
+        if scoring.form == "symmetrized":
             walk = walk.symmetrized()
         if walk.symmetric:
             return walk_spectrum(walk) if walk.n_states <= _DENSE_STATES else None

@@ -37,7 +37,7 @@ def eigenoptions(world: World, request: DiscoveryRequest) -> OptionSet:
         np.multiply(psi[:, option // 2 + skipped], 1.0 if option % 2 else -1.0, out=climb)
     del psi
     # An option must not climb into a state in which the episode ends, no more than another may lead there.
-    climbs[:, world.terminal] = -1.0 - max(climbs.max(), -climbs.min())
+    climbs[:, world.terminal] = -2.0 * max(climbs.max(), -climbs.min())
     record = {"include_first": request.include_first}
     return OptionSet(world, climbs.argmax(axis=1), "eigen", record, climbs=climbs)
 
