@@ -74,10 +74,16 @@ def _networkx_weights(graph: Any, labels: tuple[Hashable, ...]) -> csr_array:
 
 def _layout(graph: Any) -> NDArray[np.float64] | None:
     """Return row and column of every node of a networkx graph that has a layout: node attributes ``pos``."""
-    try:
-        x, y = np.array([place for _, place in graph.nodes(data="pos")], dtype=np.float64).T
-    except (TypeError, ValueError):  # no layout, or not one of the plane
+    places = [place for _, place in graph.nodes(data="pos")]
+    if any(place is None for place in places):
         return None
+    try:
+        array = np.array(places, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"node attributes 'pos' must be pairs of numbers; got {places[0]!r}.") from error
+    if array.shape != (len(places), 2):  # a layout in space, say
+        return None
+    x, y = array.T
     # networkx draws y upwards, rows are counted downwards.
     return np.stack([0.0 - y, x], axis=1)
 

@@ -131,7 +131,7 @@ def test_a_reader_that_leaves_early_does_not_lose_the_page(tmp_path: Path) -> No
     [
         (["paper", "--only", "fig9"], "section must be one of fig1"),
         (["paper", "--only", ""], "section must be one of fig1"),
-        (["paper", "--jobs", "0"], "n_jobs must be a whole number but 0"),
+        (["paper", "--jobs", "0"], "n_jobs must be a whole number other than 0"),
         (["envs", "--only", "mars"], "section must be one of fourrooms"),
         (["large", "--only", "taxi"], "section must be one of extension"),
         (["bench", "--jobs", "2"], "must run with engine local and jobs -1, because it measures time; got local and 2"),

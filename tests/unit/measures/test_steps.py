@@ -62,7 +62,7 @@ def test_bad_input() -> None:
     path = fp.grid((60,))
     with pytest.raises(InvalidInput, match="targets must have at least one state"):
         fp.steps_between_states(path, targets=[])
-    with pytest.raises(InvalidInput, match="n_jobs must be a whole number but 0"):
+    with pytest.raises(InvalidInput, match="n_jobs must be a whole number other than 0"):
         fp.steps_between_states(path, n_jobs=0)
     with pytest.raises(InvalidInput, match="targets must be named or drawn; got both"):
         fp.steps_between_states(path, targets=[0], n_targets=3)

@@ -52,11 +52,12 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
             setattr(scores, name, value)
         return scores
 
-    def __copy__(self) -> Self:
-        return type(self).of(np.array(self), **vars(self))
+    def copy(self, order: Any = "C") -> Self:
+        """Return a copy with the record."""
+        return type(self).of(np.array(self, order=order), **vars(self))
 
     def __deepcopy__(self, memo: Any) -> Self:
-        return self.__copy__()
+        return self.copy()
 
     def __reduce__(self) -> Any:
         return _restored, (np.asarray(self), vars(self), type(self))
@@ -88,7 +89,6 @@ _PLAIN_METHODS = (
     "clip",
     "compress",
     "conj",
-    "copy",
     "cumprod",
     "cumsum",
     "diagonal",

@@ -76,7 +76,7 @@ def test_a_parameter_of_one_solver_chooses_it(settings: dict[str, object], solve
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_jobs": 0}, "n_jobs must be a whole number but 0"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"n_probes": 1}, "n_probes must be at least 2"),
         ({"n_components": 0}, "n_components must be at least 1"),
