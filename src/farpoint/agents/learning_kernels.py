@@ -75,16 +75,17 @@ def paper_trial(
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
+    max_steps, alpha, gamma, option_probability = task.max_steps, task.alpha, task.gamma, task.option_probability
     for episode in range(task.n_episodes):
         state = task.start
         option = PRIMITIVE
         used = 0
-        while used < task.max_steps:
+        while used < max_steps:
             at_random = False
             if option == PRIMITIVE:
                 choice, _, count = best_choice(world, q, state)
                 if count > 1:
-                    option = random_decision(options, state, task.option_probability, stream)
+                    option = random_decision(options, state, option_probability, stream)
                     if option == PRIMITIVE:
                         choice = random_choice(world, state, stream)
                         at_random = True
@@ -101,7 +102,7 @@ def paper_trial(
             _, value, _ = best_choice(world, q, after)
             reward = 1.0 if state == target else 0.0
             # Q(s, a) ← (1 − α) Q(s, a) + α (R(s) + γ max Q(s′, ·))
-            q[choice] = (1.0 - task.alpha) * q[choice] + task.alpha * (reward + task.gamma * value)
+            q[choice] = (1.0 - alpha) * q[choice] + alpha * (reward + gamma * value)
             state = after
             visits[state] += 1
             used += 1

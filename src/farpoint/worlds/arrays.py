@@ -58,10 +58,11 @@ def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.flo
     return array
 
 
-def rows_per_state(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
+def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.float64) -> NDArray[Any]:
     """Return one row of finite numbers per state."""
-    array = np.array(values, dtype=np.float64)
-    if array.ndim != 2 or len(array) != n_states or not np.isfinite(array).all():
+    array = np.array(values, dtype=dtype)
+    whole = np.issubdtype(array.dtype, np.integer)
+    if array.ndim != 2 or len(array) != n_states or not (whole or np.isfinite(array).all()):
         raise InvalidInput(f"{what} must be one row of finite numbers per state ({n_states}); got shape {array.shape}.")
     return array
 

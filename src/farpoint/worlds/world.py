@@ -127,8 +127,7 @@ class World(Builders):
             put("known", Known(connected=self.known.connected))
         if self.positions is not None:
             whole = np.issubdtype(np.asarray(self.positions).dtype, np.integer)
-            checked = arrays.rows_per_state("positions", self.positions, n_states)
-            put("positions", checked.astype(np.int32) if whole else checked)
+            put("positions", arrays.rows_per_state("positions", self.positions, n_states, np.int32 if whole else float))
         if self.labels is not None:
             put("labels", tuple(self.labels))
             if len(self.labels) != n_states:
