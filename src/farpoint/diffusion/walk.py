@@ -169,7 +169,7 @@ class Walk:
         pi[inside] = _stationary_inside(self, inside)
         return pi
 
-    @property
+    @cached_property
     def pi_squared(self) -> float:
         """Σ π₀²."""
         return float(self.pi @ self.pi) if self.known_pi_squared is None else self.known_pi_squared

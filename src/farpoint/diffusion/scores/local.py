@@ -191,7 +191,7 @@ class StateScores:
 
     def prepared(self) -> StateScores:
         """Return the same with everything computed that does not depend on the state."""
-        _ = self.walk.pi, self.walk.stay, self.walk.leave, self._jump_tables
+        _ = self.walk.pi, self.walk.pi_squared, self.walk.stay, self.walk.leave, self._jump_tables
         return self
 
     @cached_property
