@@ -222,7 +222,7 @@ def _check_world(env: Any, options: OptionSet, n_actions: int, *, custom_state: 
         )
     if has_table(env) and not custom_state:
         # The end of an episode in a state that is also passed through has a key of its own: a tuple.
-        states = {label for label in world.labels if not isinstance(label, tuple)}
+        states = {label for label in world.labels or () if not isinstance(label, tuple)}
         if not states <= set(range(len(env.unwrapped.P))):
             raise InvalidInput(
                 f"options must be of a world made from this environment; got {options!r}, which has other states."
