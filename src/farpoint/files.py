@@ -11,15 +11,17 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import math
 import os
 import secrets
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     Arrays = Mapping[str, NDArray[Any]]
 
 _ABOUT = "about.json"
+# Compressed arrays may be this much larger than their file; zeros shrink a thousandfold, which no result of ours does.
+_LARGEST_RATIO, _ROOM = 200, 2**26
 
 
 @contextmanager
@@ -145,8 +149,10 @@ def read_arrays(
     import numpy as np
 
     try:
-        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with Path(path).open("rb") as opened:
+            _check_sizes(opened)
+            with np.load(opened, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays.pop("header")))
         found, its_version = header.get("format"), header.get("version")
         digest, facts = header.pop("digest", None), header.get("facts")
@@ -165,6 +171,24 @@ def read_arrays(
     if not isinstance(facts, dict) or digest != _digest(header, arrays):
         raise InvalidFile(f"{path} must be whole; it is damaged (its contents were changed).")
     return facts, arrays
+
+
+def _check_sizes(opened: BinaryIO) -> None:
+    """Fail before anything is unpacked if arrays are larger than the file can hold, or than their headers say."""
+    from numpy.lib import format as npy
+
+    room = _ROOM + _LARGEST_RATIO * os.fstat(opened.fileno()).st_size
+    with zipfile.ZipFile(opened) as archive:
+        for member in archive.infolist():
+            room -= member.file_size
+            if room < 0 or (member.compress_type == zipfile.ZIP_STORED and member.file_size != member.compress_size):
+                raise ValueError("its arrays are larger than the file can hold")
+            with archive.open(member) as file:
+                read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+                shape, _, dtype = read_header[npy.read_magic(file)](file)
+                if math.prod(shape) * dtype.itemsize != member.file_size - file.tell():
+                    raise ValueError("an array is not as large as its header says")
+    opened.seek(0)
 
 
 def _digest(header: Mapping[str, Any], arrays: Arrays) -> str:

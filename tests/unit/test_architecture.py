@@ -24,6 +24,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     "errors",
     "files",
+    "compiled",
     "engines",
     "worlds",
     "diffusion",

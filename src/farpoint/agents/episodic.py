@@ -136,8 +136,8 @@ def learn_episodes(
 def _one_run(shared: tuple[Any, ...], stream: np.uint64) -> tuple[int, int]:
     from farpoint.agents.episodic_kernels import episodic_trial
 
-    first, near_optimal = episodic_trial(*shared, stream)
-    return first, near_optimal
+    world, options, task = shared
+    return episodic_trial(world, options, task, stream)
 
 
 def _optimal_value(world: World, is_target: NDArray[np.bool_], starts: NDArray[np.float64], gamma: float) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.option_value_kernels import best_decision, greedy_step, learn_inside_options, next_choice
+from farpoint.compiled import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, move, uniform
 from farpoint.simulation.tables import WorldTable
@@ -31,19 +31,19 @@ class EpisodicTask(NamedTuple):
     n_evaluations: int
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def draw_start(task: EpisodicTask, stream: Stream) -> int:
     """Return the first state of an episode."""
     return int(np.searchsorted(task.start_cdf, uniform(stream), side="right"))
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def terminal(world: WorldTable, state: int) -> bool:
     """Return whether a state has no choices: the episode ends there."""
     return bool(world.choice_ptr[state + 1] == world.choice_ptr[state])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def greedy_return(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: EpisodicTask, stream: Stream
 ) -> float:
@@ -62,8 +62,8 @@ def greedy_return(
     return total / task.n_evaluations
 
 
-@numba.njit(cache=True, nogil=True)
-def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, seed: int) -> tuple[int, int]:
+@compiled(nogil=True)
+def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, seed: np.uint64) -> tuple[int, int]:
     """Return the step at which a target is first reached, and the checkpoint at which decisions are good enough.
 
     -1 where that does not happen within the last checkpoint. Learning stops when both have happened.

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
+from farpoint.compiled import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, below, move, option_choice, random_choice, random_decision
 from farpoint.simulation.tables import WorldTable
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def best_choice(world: WorldTable, q: NDArray[np.float64], state: int) -> Any:
     """Return the first choice of highest value in a state, that value, and how many choices have it."""
     first = world.choice_ptr[state]
@@ -34,7 +34,7 @@ def best_choice(world: WorldTable, q: NDArray[np.float64], state: int) -> Any:
     return best, highest, count
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def greedy_choice(world: WorldTable, q: NDArray[np.float64], state: int, stream: Stream) -> int:
     """Return a choice of highest value, uniformly among equals."""
     best, highest, count = best_choice(world, q, state)
@@ -49,7 +49,7 @@ def greedy_choice(world: WorldTable, q: NDArray[np.float64], state: int, stream:
     return best  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task, target: int, stream: Stream) -> int:
     """Return the steps in which the greedy policy reaches the target, one more than the maximum if it does not."""
     state = task.start
@@ -60,14 +60,14 @@ def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task
     return task.max_steps + 1
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def paper_trial(
     world: WorldTable,
     options: OptionTable,
     task: Task,
     target: int,
     decision_cost: int,
-    seed: int,
+    seed: np.uint64,
     visits: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Learn towards one target as the paper does; return the steps after each episode, and add to ``visits``."""

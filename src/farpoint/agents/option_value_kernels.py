@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
+from farpoint.compiled import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import (
     PRIMITIVE,
@@ -30,7 +30,7 @@ from farpoint.simulation.tables import WorldTable
 Values = NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def ends(world: WorldTable, options: OptionTable, option: int, state: int) -> bool:
     """Return whether an option ends in a state."""
     taken = 0
@@ -39,7 +39,7 @@ def ends(world: WorldTable, options: OptionTable, option: int, state: int) -> bo
     return taken == 0
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def best_decision(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, state: int, stream: Stream
 ) -> Any:
@@ -70,7 +70,7 @@ def best_decision(
     return best, highest, count
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def next_choice(
     world: WorldTable,
     options: OptionTable,
@@ -106,7 +106,7 @@ def next_choice(
     return choice, option, decided
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def greedy_step(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, state: int, option: int, stream: Stream
 ) -> Any:
@@ -124,7 +124,7 @@ def greedy_step(
     return move(world, choice, stream), option
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def learn_inside_options(
     world: WorldTable,
     options: OptionTable,
@@ -146,14 +146,14 @@ def learn_inside_options(
             q_options[option, state] += alpha * (reward + gamma * value - q_options[option, state])
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def option_value_trial(
     world: WorldTable,
     options: OptionTable,
     task: Task,
     target: int,
     intra: bool,
-    seed: int,
+    seed: np.uint64,
     visits: NDArray[np.int64],
 ) -> Values:
     """Learn towards one target, which ends the episode; return the steps after each episode, and add to ``visits``."""
@@ -195,7 +195,7 @@ def option_value_trial(
     return curve
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _greedy_length(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: Task, target: int, stream: Stream
 ) -> int:

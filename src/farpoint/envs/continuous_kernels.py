@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from farpoint.compiled import compiled
 
 # How near a point comes to a wall: more than single precision loses in maps of a thousand cells, so that an
 # observation never lies inside a wall.
 MARGIN = 1e-4
 
 
-@numba.njit(cache=True)
+@compiled()
 def move(floor: NDArray[np.bool_], x: float, y: float, dx: float, dy: float) -> tuple[float, float]:
     """Return where a point ends that sets out from (x, y) by (dx, dy), slides along walls and never enters one.
 
@@ -71,7 +72,7 @@ def move(floor: NDArray[np.bool_], x: float, y: float, dx: float, dy: float) -> 
     return _inside(floor, row, column, x, 1), _inside(floor, row, column, y, 0)
 
 
-@numba.njit(cache=True)
+@compiled()
 def _inside(floor: NDArray[np.bool_], row: int, column: int, value: float, axis: int) -> float:
     low = column if axis == 1 else row
     size = floor.shape[axis]
@@ -82,7 +83,7 @@ def _inside(floor: NDArray[np.bool_], row: int, column: int, value: float, axis:
     return min(max(value, least), most)
 
 
-@numba.njit(cache=True)
+@compiled()
 def walk(
     floor: NDArray[np.bool_],
     starts: NDArray[np.float64],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled(nogil=True)
 def push_down(
     order: NDArray[np.int64],
     choice_ptr: NDArray[Any],

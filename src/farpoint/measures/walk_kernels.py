@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
 from farpoint.simulation.tables import WorldTable
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def steps_to_target(
     world: WorldTable,
     options: OptionTable,
@@ -29,7 +29,7 @@ def steps_to_target(
     return steps
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def sampled_steps(
     world: WorldTable,
     options: OptionTable,
@@ -37,7 +37,7 @@ def sampled_steps(
     target: int,
     n_runs: int,
     max_steps: int,
-    seed: int,
+    seed: np.uint64,
 ) -> NDArray[np.float64]:
     """Return ``n_runs`` samples of the steps to the target, each averaged over all start states."""
     stream = np.full(1, seed, dtype=np.uint64)
@@ -50,9 +50,9 @@ def sampled_steps(
     return samples / n_states
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def cover_steps(
-    world: WorldTable, options: OptionTable, option_probability: float, start: int, max_steps: int, seed: int
+    world: WorldTable, options: OptionTable, option_probability: float, start: int, max_steps: int, seed: np.uint64
 ) -> int:
     """Return the steps of one walk until it has visited every state, -1 if ``max_steps`` do not suffice."""
     stream = np.full(1, seed, dtype=np.uint64)
@@ -72,9 +72,9 @@ def cover_steps(
     return steps
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def visit_counts(
-    world: WorldTable, options: OptionTable, option_probability: float, start: int, n_steps: int, seed: int
+    world: WorldTable, options: OptionTable, option_probability: float, start: int, n_steps: int, seed: np.uint64
 ) -> NDArray[np.int64]:
     """Return how often one walk of ``n_steps`` steps is in each state, the start not counted."""
     stream = np.full(1, seed, dtype=np.uint64)

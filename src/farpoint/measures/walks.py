@@ -181,19 +181,21 @@ def _sampled_steps(shared: tuple[Any, ...], task: tuple[int, np.uint64]) -> NDAr
 
     world, table, option_probability, n_runs, max_steps = shared
     target, stream = task
-    return np.asarray(sampled_steps(world, table, option_probability, target, n_runs, max_steps, stream))
+    return sampled_steps(world, table, option_probability, target, n_runs, max_steps, stream)
 
 
 def _cover_steps(shared: tuple[Any, ...], stream: np.uint64) -> int:
     from farpoint.measures.walk_kernels import cover_steps
 
-    return int(cover_steps(*shared, stream))
+    world, table, option_probability, first, max_steps = shared
+    return cover_steps(world, table, option_probability, first, max_steps, stream)
 
 
 def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int64]:
     from farpoint.measures.walk_kernels import visit_counts
 
-    return np.asarray(visit_counts(*shared, stream))
+    world, table, option_probability, first, n_steps = shared
+    return visit_counts(world, table, option_probability, first, n_steps, stream)
 
 
 def _random_agent(world: World, options: OptionSet | None, option_probability: float) -> tuple[Any, ...]:

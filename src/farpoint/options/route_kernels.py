@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 
-@numba.njit(cache=True)
+
+@compiled()
 def moves_to_goal(indptr: NDArray[Any], indices: NDArray[Any], goal: int) -> NDArray[np.float64]:
     """Return the least number of moves from every state to ``goal``, inf where there is no way.
 
@@ -33,7 +34,7 @@ def moves_to_goal(indptr: NDArray[Any], indices: NDArray[Any], goal: int) -> NDA
     return moves
 
 
-@numba.njit(cache=True)
+@compiled()
 def _next_level(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -59,7 +60,7 @@ def _next_level(
     return end, best
 
 
-@numba.njit(cache=True)
+@compiled()
 def moves_near_routes(
     out_ptr: NDArray[Any], out: NDArray[Any], in_ptr: NDArray[Any], into: NDArray[Any], start: int, goal: int
 ) -> NDArray[np.float64]:

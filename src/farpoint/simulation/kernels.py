@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.tables import WorldTable
 
@@ -23,7 +23,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def uniform(stream: Stream) -> float:
     """Return a number in [0, 1) and advance the stream (SplitMix64).
 
@@ -38,13 +38,13 @@ def uniform(stream: Stream) -> float:
     return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def below(stream: Stream, count: int) -> int:
     """Return a whole number from 0 to count − 1, uniformly."""
     return int(uniform(stream) * count)
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def move(world: WorldTable, choice: int, stream: Stream) -> int:
     """Return the state that a choice leads to, drawn by the world's own chances."""
     entry = world.next_ptr[choice]
@@ -55,7 +55,7 @@ def move(world: WorldTable, choice: int, stream: Stream) -> int:
     return world.next_state[entry]  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
     """Return a random choice of a state, with probability proportional to its weight."""
     choice = world.choice_ptr[state]
@@ -67,13 +67,13 @@ def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
     return choice  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def takes(options: OptionTable, option: int, choice: int) -> Any:
     """Return 1 if an option may take a choice in that choice's state, else 0."""
     return (options.best[option, choice >> 3] >> (choice & 7)) & 1
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def option_choice(world: WorldTable, options: OptionTable, option: int, state: int, stream: Stream) -> int:
     """Return the choice that an option takes in a state, -1 where it ends."""
     found = -1
@@ -92,7 +92,7 @@ def option_choice(world: WorldTable, options: OptionTable, option: int, state: i
     return found
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def random_decision(options: OptionTable, state: int, option_probability: float, stream: Stream) -> int:
     """Return a uniformly random option of those that can start here with this probability, else `PRIMITIVE`."""
     group = options.group[state]
@@ -103,7 +103,7 @@ def random_decision(options: OptionTable, state: int, option_probability: float,
     return options.startable[first + below(stream, n_startable)]  # type: ignore[no-any-return]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def next_random_state(
     world: WorldTable, options: OptionTable, state: int, option: int, option_probability: float, stream: Stream
 ) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from farpoint.errors import InvalidInput
 
@@ -50,9 +50,70 @@ def frozen(matrix: csr_array, index_type: Any) -> csr_array:
     return matrix
 
 
+def read_sparse(what: str, matrix: Any) -> csr_array:
+    """Return a matrix of real numbers as CSR of doubles; fail on anything whose indices do not fit its shape.
+
+    scipy does not check the indices of a matrix that is built from its parts, and compiled loops would read past the
+    end of their arrays.
+    """
+    if isinstance(matrix, np.ma.MaskedArray):
+        raise InvalidInput(f"{what} must not be a masked array; got one. Fill it first: matrix.filled(0).")
+    try:
+        if np.iscomplexobj(matrix):
+            raise InvalidInput(f"{what} must hold real numbers; got complex ones.")
+        if issparse(matrix):
+            _check_indices(matrix)
+        else:
+            matrix = np.asarray(matrix, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise InvalidInput(f"{what} must be a matrix of two dimensions; got shape {matrix.shape}.")
+        # Floats first: repeated entries of small integers or booleans would overflow when they are added.
+        return csr_array(matrix.astype(np.float64, copy=False))
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{what} must be a matrix of numbers; got {type(matrix).__name__} ({error}).") from error
+
+
+def _check_indices(matrix: Any) -> None:
+    if matrix.format in ("csr", "csc", "bsr"):
+        matrix.check_format(full_check=True)
+    elif matrix.format == "coo":
+        for axis, length in zip(matrix.coords, matrix.shape, strict=True):
+            if axis.size and not 0 <= axis.min() <= axis.max() < length:
+                raise ValueError("an index lies outside the matrix")
+
+
+def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return whole numbers as an array of this type; fail on fractions and on numbers that do not fit.
+
+    >>> whole_numbers("actions", [0, 3], np.int32)
+    array([0, 3], dtype=int32)
+    """
+    array = np.asarray(values)
+    if array.size == 0:
+        return np.zeros(array.shape, dtype=dtype)
+    if isinstance(values, np.ma.MaskedArray) or not np.issubdtype(array.dtype, np.integer):
+        raise InvalidInput(f"{what} must be whole numbers; got {array.dtype}.")
+    limits = np.iinfo(dtype)
+    if array.min() < limits.min or array.max() > limits.max:
+        raise InvalidInput(f"{what} must lie in {limits.min} … {limits.max}; got {array.min()} … {array.max()}.")
+    return owned(array) if array.dtype == dtype else array.astype(dtype)
+
+
+def real_numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Return an array of doubles of its own; fail on complex numbers, masked arrays, and what is not a number."""
+    if isinstance(values, np.ma.MaskedArray) or np.iscomplexobj(values):
+        raise InvalidInput(f"{what} must be real numbers; got {type(values).__name__} of complex or masked ones.")
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be numbers; got {type(values).__name__} ({error}).") from error
+
+
 def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
     """Return one probability per state."""
-    array = np.array(values, dtype=np.float64)
+    array = real_numbers(what, values)
     if array.shape != (n_states,) or not ((array >= 0) & (array <= 1)).all():
         raise InvalidInput(f"{what} must be one probability per state ({n_states}); got shape {array.shape}.")
     return array
@@ -60,8 +121,8 @@ def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.flo
 
 def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.float64) -> NDArray[Any]:
     """Return one row of finite numbers per state."""
-    array = np.array(values, dtype=dtype)
-    whole = np.issubdtype(array.dtype, np.integer)
+    whole = np.issubdtype(dtype, np.integer)
+    array = whole_numbers(what, values, dtype) if whole else real_numbers(what, values)
     if array.ndim != 2 or len(array) != n_states or not (whole or np.isfinite(array).all()):
         raise InvalidInput(f"{what} must be one row of finite numbers per state ({n_states}); got shape {array.shape}.")
     return array
@@ -69,7 +130,8 @@ def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.
 
 def entries_per_choice(what: str, values: ArrayLike, n_choices: int, dtype: Any) -> NDArray[Any]:
     """Return one entry per choice."""
-    array = np.array(values, dtype=dtype)
+    whole = np.issubdtype(dtype, np.integer)
+    array = whole_numbers(what, values, dtype) if whole else real_numbers(what, values)
     if array.shape != (n_choices,):
         raise InvalidInput(f"{what} must have one entry per choice ({n_choices}); got shape {array.shape}.")
     return array

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.errors import InvalidInput, NotConnected, listed
-from farpoint.worlds.arrays import read_only
+from farpoint.worlds.arrays import read_only, read_sparse
 from farpoint.worlds.builders import Known
 from farpoint.worlds.world import World
 
@@ -90,19 +90,12 @@ def _layout(graph: Any) -> NDArray[np.float64] | None:
 
 def read_weights(graph: Any) -> csr_array:
     """Return the checked weights (from, to) of a square matrix of any kind."""
-    if np.iscomplexobj(graph):
-        raise InvalidInput("adjacency must hold real weights; got complex numbers.")
-    if not issparse(graph):
-        try:
-            graph = np.asarray(graph, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"adjacency must be a matrix of numbers; got {type(graph).__name__}.") from error
-    if graph.ndim != 2 or graph.shape[0] != graph.shape[1]:
-        raise InvalidInput(f"adjacency must be a square matrix; got shape {graph.shape}.")
-    if graph.shape[0] == 0:
+    given = read_sparse("adjacency", graph)
+    if given.shape[0] != given.shape[1]:
+        raise InvalidInput(f"adjacency must be a square matrix; got shape {given.shape}.")
+    if given.shape[0] == 0:
         raise InvalidInput("adjacency must have at least one state; got none.")
-    # Floats first: repeated entries of small integers or booleans would overflow when they are added.
-    matrix = csr_array(graph.astype(np.float64), copy=True)
+    matrix = csr_array(given, copy=True)
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     for bad, word in ((~np.isfinite(matrix.data), "NaN or infinite"), (matrix.data < 0, "negative")):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 
-@numba.njit(cache=True, parallel=True)
+
+@compiled(nogil=True)
 def is_symmetric(indptr: NDArray[Any], indices: NDArray[Any], data: NDArray[np.float64], tolerance: float) -> bool:
     """Return whether a square CSR matrix with sorted rows equals its transpose, without forming the transpose."""
     n_rows = indptr.size - 1
     mismatches = 0
-    for row in numba.prange(n_rows):
+    for row in range(n_rows):
         for entry in range(indptr[row], indptr[row + 1]):
             col = indices[entry]
             first, last = indptr[col], indptr[col + 1]

@@ -101,14 +101,11 @@ class World(Builders):
     known: Known = field(init=False, default_factory=Known)
 
     def __post_init__(self) -> None:
-        transitions = arrays.canonical(csr_array(self.transitions, dtype=np.float64))
+        transitions = arrays.canonical(arrays.read_sparse("transitions", self.transitions))
         n_choices, n_states = transitions.shape
         # Half the memory and one compiled version of every kernel, wherever 32 bits suffice.
         index_type = np.int32 if max(transitions.nnz, n_choices, n_states) < 2**31 else np.int64
-        choice_ptr = np.asarray(self.choice_ptr)
-        if not np.issubdtype(choice_ptr.dtype, np.integer):
-            raise InvalidInput(f"choice_ptr must be whole numbers; got {choice_ptr.dtype}.")
-        choice_ptr = arrays.owned(choice_ptr).astype(index_type, copy=False)
+        choice_ptr = arrays.whole_numbers("choice_ptr", self.choice_ptr, index_type)
         arrays.check_structure(transitions, choice_ptr)
 
         def put(name: str, value: Any) -> None:
@@ -129,8 +126,8 @@ class World(Builders):
             put("positions", arrays.rows_per_state("positions", self.positions, n_states, np.int32 if whole else float))
         if self.labels is not None:
             put("labels", tuple(self.labels))
-            if len(self.labels) != n_states:
-                raise InvalidInput(f"labels must name each of {n_states} states; got {len(self.labels)}.")
+            if len(self._state_of_label) != n_states:
+                raise InvalidInput(f"labels must be {n_states} different names; got {len(self._state_of_label)}.")
         if self.start is not None:
             put("start", check_integer("start", self.start, 0, n_states - 1))
         if self.targets is not None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.compiled import compiled
 from farpoint.diffusion.scores.walk_kernels import advance
 
 # Entries of a world's columns that are reserved at first.
 _FIRST_ROOM = 1 << 16
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def walk_ends(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -58,7 +58,7 @@ def walk_ends(
     return pointers, ends[:filled].copy(), values[:filled].copy()
 
 
-@numba.njit(cache=True)
+@compiled()
 def farthest_states(indptr: NDArray[Any], indices: NDArray[Any], first: int, n_points: int) -> NDArray[np.int64]:
     """Return states each of which is as many moves as possible from those before it.
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from farpoint.compiled import compiled
 
 Numbers = NDArray[Any]
 Values = NDArray[np.float64]
 
 
-@numba.njit(cache=True)
+@compiled()
 def _root(parent: NDArray[np.int32], state: int) -> int:
     while parent[state] != state:
         parent[state] = parent[parent[state]]
@@ -20,12 +21,12 @@ def _root(parent: NDArray[np.int32], state: int) -> int:
     return state
 
 
-@numba.njit(cache=True)
+@compiled()
 def _equal(a: float, b: float, tolerance: float) -> bool:
     return bool(abs(a - b) <= tolerance * max(abs(a), abs(b)))
 
 
-@numba.njit(cache=True)
+@compiled()
 def plateaus(indptr: Numbers, indices: Numbers, values: Values, tolerance: float) -> NDArray[np.int32]:
     """Return for every state the first state of the connected plateau of equal value that it lies on."""
     n_states = indptr.size - 1
@@ -42,7 +43,7 @@ def plateaus(indptr: Numbers, indices: Numbers, values: Values, tolerance: float
     return parent
 
 
-@numba.njit(cache=True)
+@compiled()
 def peaks(indptr: Numbers, indices: Numbers, values: Values, plateau: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which states are the first of a plateau that has no higher neighbor."""
     n_states = indptr.size - 1
@@ -57,7 +58,7 @@ def peaks(indptr: Numbers, indices: Numbers, values: Values, plateau: NDArray[np
     return is_peak
 
 
-@numba.njit(cache=True)
+@compiled()
 def prominences(indptr: Numbers, indices: Numbers, values: Values, descending: Numbers, tolerance: float) -> Values:
     """Return how far each peak's value must fall on the way to a higher peak.
 

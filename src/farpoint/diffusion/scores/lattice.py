@@ -23,6 +23,7 @@ _WIDEST, _NARROWEST = 128, 8
 _ROUNDING = 1e-13
 # When a tile has lost too much it is followed again, this much wider.
 _WIDER = 1.25
+_LONGEST_WALK = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,8 @@ class LatticeScores:
 
 def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | None = None) -> LatticeScores | None:
     """Return the plan for the scores of a map; None without a map, or where the map is small against t."""
-    if floor is None or min(floor.shape) < 2:
+    # A walk of so many steps crosses the map many times: it is no plan for that, and its radii alone would fill memory.
+    if floor is None or min(floor.shape) < 2 or t > _LONGEST_WALK:
         return None
     rows, cols = floor.shape
     padded = np.zeros((rows, cols + 1), dtype=np.uint8)

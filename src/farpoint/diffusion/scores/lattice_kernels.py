@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from farpoint.compiled import compiled
 
 # Unsigned, so that the compiler need not ask whether an index counts from the end, and can join the additions.
 _U = np.uint64
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _step(
     now: NDArray[np.float64],
     then: NDArray[np.float64],
@@ -43,7 +44,7 @@ def _step(
             then[i] = 0.5 * now[i] + spread[i] * around
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _begin(
     now: NDArray[np.float64],
     then: NDArray[np.float64],
@@ -73,7 +74,7 @@ def _begin(
         now[center + i] = 2.0 * half_inverse[cell + i]
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def diamond_scores(
     degrees: NDArray[np.float64],
     half_inverse: NDArray[np.float64],

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
+from threadpoolctl import threadpool_limits
 
 from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
 from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
@@ -30,6 +31,12 @@ BlockResult = tuple[Vector, Vector | None]
 Progress = Callable[[int, int], None]
 
 _STATES_PER_BLOCK = 1 << 16
+# A block should not take longer than this, for it cannot be interrupted; a single state that does is refused.
+_BLOCK_SECONDS = 10.0
+_LONGEST_STATE_SECONDS = 600.0
+# Up to here Wᵗ is a dense matrix that is squared log₂ t times, where that is less work than t steps from every state.
+_DENSE_STATES = 2_500
+_SECONDS_PER_PRODUCT = 2e-10
 # Of a sample of moves more than this share must lead far away before the states are put into another order.
 _SCATTERED = 0.5
 _FAR = 1_000
@@ -99,12 +106,21 @@ class LocalScores:
             return self._in_blocks(
                 LatticeScores.block, self.lattice, self.lattice.blocks(), checkpoint, progress, n_jobs
             )
+        n_states, seconds = self.walk.n_states, self.seconds
+        squarings = 2.0 * np.log2(self.t + 1) * _SECONDS_PER_PRODUCT * float(n_states) ** 3
+        if n_states <= _DENSE_STATES and self.tolerance is None and squarings < seconds:
+            return dense_scores(self.walk, self.t), None
+        if seconds / n_states > _LONGEST_STATE_SECONDS:
+            raise InvalidInput(
+                f"t must be small enough to be followed; got {self.t}, which would take about {seconds / n_states:.0f} "
+                "s per state. Use solver='spectral' or 'truncated' in a symmetric world."
+            )
         order = _better_order(self.walk.moves)
         walk = self.walk if order is None else self.walk.in_order(order)
         # Computed once, here, and not by every worker.
         plan = StateScores(walk, self.t, self.tolerance).prepared()
-        first = range(0, walk.n_states, _STATES_PER_BLOCK)
-        blocks = [(begin, min(begin + _STATES_PER_BLOCK, walk.n_states)) for begin in first]
+        size = int(np.clip(_BLOCK_SECONDS * n_states / max(seconds, 1e-9), 1, _STATES_PER_BLOCK))
+        blocks = [(first, min(first + size, n_states)) for first in range(0, n_states, size)]
         scores, bounds = self._in_blocks(StateScores.block, plan, blocks, checkpoint, progress, n_jobs)
         if order is not None:
             back = np.empty_like(order)
@@ -138,6 +154,21 @@ class LocalScores:
 
     def _about(self, blocks: list[tuple[int, int]]) -> dict[str, Any]:
         return {"world": self.walk.fingerprint, "t": self.t, "tolerance": self.tolerance, "blocks": blocks}
+
+
+def dense_scores(walk: Walk, t: int) -> Vector:
+    """Return ‖Wᵗe_s − π₀‖² of every state from the dense matrix Wᵗ, squared log₂ t times.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> dense_scores(Walk.of(fp.grid((3,))), 2).round(4)
+    array([0.0312, 0.    , 0.0312])
+    """
+    # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
+    with threadpool_limits(1):
+        rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
+    return np.asarray((rest**2).sum(axis=0))
 
 
 def _block_name(number: int) -> str:

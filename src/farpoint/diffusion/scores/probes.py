@@ -15,10 +15,13 @@ from farpoint.diffusion.scores.local import Progress
 from farpoint.diffusion.scores.request import DEFAULT_PROBES
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
+from farpoint.errors import InvalidInput
 
 # So many at once: one line of the cache per state.
 _PROBES_PER_TASK = 8
 _SECONDS_PER_MOVE = 0.6e-9
+# A group of probes cannot be interrupted.
+_LONGEST_TASK_SECONDS = 600.0
 
 
 def probe_seconds(walk: Walk, t: int, n_probes: int = DEFAULT_PROBES) -> float:
@@ -30,6 +33,11 @@ def probe_scores(
     walk: Walk, t: int, n_probes: int, seed: int, *, progress: Progress | None = None, n_jobs: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the estimate of f_t of every state, and its standard error."""
+    if probe_seconds(walk, t, _PROBES_PER_TASK) > _LONGEST_TASK_SECONDS:
+        raise InvalidInput(
+            f"t must be small enough for probes to be followed; got {t}, which would take more than "
+            f"{_LONGEST_TASK_SECONDS:.0f} s per group of {_PROBES_PER_TASK}. Use solver='auto'."
+        )
     n_tasks = -(-n_probes // _PROBES_PER_TASK)
     seeds = np.random.SeedSequence(seed).spawn(n_tasks)
     sizes = [min(_PROBES_PER_TASK, n_probes - _PROBES_PER_TASK * number) for number in range(n_tasks)]

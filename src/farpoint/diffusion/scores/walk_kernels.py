@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from farpoint.compiled import compiled
 
 Vector = NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def advance(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -53,7 +54,7 @@ def advance(
     return reached, dropped
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def neighborhood_scores(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -108,7 +109,7 @@ def neighborhood_scores(
         peaks[number] = peak
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def jumping_scores(
     indptr: NDArray[Any],
     indices: NDArray[Any],
@@ -197,7 +198,7 @@ def jumping_scores(
         peaks[number] = max(peak, elsewhere)
 
 
-@numba.njit(cache=True)
+@compiled()
 def moves_per_state(indptr: NDArray[Any], indices: NDArray[Any], samples: NDArray[np.int64], t: int) -> float:
     """Return how many edge updates `neighborhood_scores` makes per state, averaged over the sampled states."""
     seen = np.zeros(indptr.size - 1, dtype=np.int32)
@@ -228,7 +229,7 @@ def moves_per_state(indptr: NDArray[Any], indices: NDArray[Any], samples: NDArra
     return total / samples.size
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def probe_walks(
     indptr: NDArray[Any],
     indices: NDArray[Any],

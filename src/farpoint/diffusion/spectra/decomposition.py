@@ -27,6 +27,8 @@ DENSE_LIMIT = 10_000
 SMALL = 500
 _ONE_THREAD = 1_000
 _MOST_OF_IT = 0.3
+# Below this a second singular value cannot be told from the first, which is 0.
+_NEARLY_ZERO = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,10 +170,32 @@ def walk_spectrum(walk: Walk, n_components: int | None = None) -> Spectrum:
         )
     # Sums in another order round otherwise: one thread, where that is no loss.
     with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
-        if walk.symmetric:
-            nu, psi = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
-        else:
-            left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
-            nu, psi = singular[::-1], left[:, ::-1]
-    whole = Spectrum(1.0 - nu / 2.0, canonical_vectors(nu, psi), laplacian.degrees, 0.0, walk.fingerprint)
+        nu, psi = _symmetric_components(laplacian) if walk.symmetric else _polar_components(laplacian)
+    whole = Spectrum(1.0 - nu / 2.0, psi, laplacian.degrees, 0.0, walk.fingerprint)
     return whole if n_components is None else whole.first(n_components)
+
+
+def _symmetric_components(laplacian: Laplacian) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return all ν, ascending, and ψ; the first is ψ₁ = √(d / Σ d) as it is known.
+
+    In a world that is nearly in two parts the solver would mix ψ₁ with the next vector, whose ν is nearly 0 too. So ψ₁
+    is moved to the other end of the spectrum first: N + 3 ψ₁ψ₁ᵀ has the same eigenvectors, and no other ν is above 2.
+    """
+    first = np.sqrt(laplacian.degrees / laplacian.degrees.sum())
+    moved = laplacian.toarray()
+    moved += 3.0 * np.outer(first, first)
+    nu, psi = linalg.eigh(moved, overwrite_a=True, check_finite=False)
+    rest = canonical_vectors(nu[:-1], psi[:, :-1])
+    return np.concatenate([[0.0], nu[:-1]]), np.column_stack([first, rest])
+
+
+def _polar_components(laplacian: Laplacian) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return all singular values ν̃, ascending, and left singular vectors ψ̃; fail where two of them are nearly 0."""
+    left, singular, _ = linalg.svd(laplacian.toarray(), overwrite_a=True, check_finite=False)
+    nu, psi = singular[::-1], left[:, ::-1]
+    if nu.size > 1 and nu[1] < _NEARLY_ZERO:
+        raise InvalidInput(
+            f"the second singular value of Algorithm 2 must be at least {_NEARLY_ZERO:g}; got {nu[1]:.2g}: the world "
+            "is nearly in two parts. Use form='walk' or 'symmetrized'."
+        )
+    return nu, canonical_vectors(nu, psi)
