@@ -41,6 +41,8 @@ _HOME = {
     "ContinuousMaze": "envs",
     "OptionsWrapper": "envs",
     "record_log": "envs",
+    "Exploration": "exploration",
+    "explore": "exploration",
     "cover_time": "measures",
     "steps_between_states": "measures",
     "visitation": "measures",
@@ -62,6 +64,7 @@ _MODULES = (
     "envs",
     "errors",
     "experiments",
+    "exploration",
     "files",
     "measures",
     "options",
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
     from farpoint import envs as envs
     from farpoint import errors as errors
     from farpoint import experiments as experiments
+    from farpoint import exploration as exploration
     from farpoint import files as files
     from farpoint import measures as measures
     from farpoint import options as options
@@ -101,6 +105,7 @@ if TYPE_CHECKING:
     )
     from farpoint.engines import engine
     from farpoint.envs import ContinuousMaze, OptionsWrapper, record_log
+    from farpoint.exploration import Exploration, explore
     from farpoint.measures import cover_time, steps_between_states, visitation
     from farpoint.options import GraphOptions, LearnedOptions, Option, OptionSet, discover
     from farpoint.worlds import Log, World, four_rooms, grid, maze, open_room, random_maze, ring
@@ -108,6 +113,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SMDPDQN",
     "ContinuousMaze",
+    "Exploration",
     "Goals",
     "GraphOptions",
     "LearnedOptions",
@@ -122,6 +128,7 @@ __all__ = [
     "diffusion_distance",
     "discover",
     "engine",
+    "explore",
     "extend",
     "find_goals",
     "four_rooms",

@@ -32,6 +32,7 @@ LAYERS = [
     "options",
     "simulation",
     "envs",
+    "exploration",
     "measures",
     "agents",
     "deep",

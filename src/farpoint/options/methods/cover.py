@@ -25,7 +25,7 @@ def cover_options(world: World, request: DiscoveryRequest) -> OptionSet:
     """
     n_options = count_options(world, request)
     check_memory(world, n_options, n_options // 2)
-    graph = _GrowingGraph(affordable_walk(Walk.of(world)))
+    graph = GrowingGraph(affordable_walk(Walk.of(world)))
     allowed = goal_states(world)
     ends: list[tuple[int, int]] = []
     while len(ends) < n_options:
@@ -37,7 +37,7 @@ def cover_options(world: World, request: DiscoveryRequest) -> OptionSet:
     return OptionSet(world, goals, "cover", initiation=initiation)
 
 
-class _GrowingGraph:
+class GrowingGraph:
     """A walk to which edges are added: small ones are decomposed anew each time, of large ones the work is kept."""
 
     def __init__(self, walk: Walk) -> None:
@@ -45,11 +45,13 @@ class _GrowingGraph:
         self._large = FiedlerVectors(Laplacian.of(walk)) if walk.n_states > SMALL else None
 
     def fiedler_vector(self) -> NDArray[np.float64]:
+        """Return the Fiedler vector of the graph as it is now, its largest entry positive."""
         if self._large is None:
             return np.asarray(walk_spectrum(self._walk, 2).psi[:, 1])
         return fixed_signs(self._large.vector()[:, None])[:, 0]
 
     def add_edge(self, low: int, high: int) -> None:
+        """Add an edge of weight 1 between two states."""
         if self._large is None:
             self._walk = self._walk.with_edge(low, high)
         else:

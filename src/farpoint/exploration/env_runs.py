@@ -1,0 +1,98 @@
+"""Exploring a Gymnasium environment, which can only be stepped and reset."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import WrongCheckpoint
+from farpoint.exploration.explorer import Explorer
+from farpoint.exploration.memory import NONE
+from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
+from farpoint.worlds.environments import count_actions
+from farpoint.worlds.keys import StateKey, check_key, state_key
+
+
+class EnvRun:
+    """An explorer in an environment."""
+
+    def __init__(
+        self, env: Any, explorer: Explorer, n_steps: int, seed: int, state: StateKey | None, layout: int | None
+    ) -> None:
+        self.env, self.explorer = env, explorer
+        self.steps = Steps.room_for(n_steps)
+        self.number: dict[Hashable, int] = {}
+        self._key_of, self._layout, self._seed = state or state_key, layout, seed
+        self._state, self._option = NONE, NONE
+
+    @staticmethod
+    def most_actions(env: Any) -> int:
+        """Return the number of actions."""
+        return count_actions(env)
+
+    def advance(self, last_step: int) -> None:
+        """Step until so many steps were taken in all."""
+        explorer = self.explorer
+        self._option = NONE  # the options were made anew
+        while explorer.n_steps < last_step:
+            if self._state == NONE:
+                self._begin()
+            action, self._option = explorer.decide(self._state, self._option)
+            self._step(action)
+
+    def _begin(self) -> None:
+        first = self._seed if self._layout is None and not self.number else self._layout
+        observation, _ = self.env.reset(seed=first)
+        self._state, self._option = self._numbered(observation, self.explorer.n_steps), NONE
+        self.explorer.visit(self._state)
+        self.explorer.begin(self._state)
+
+    def _step(self, action: int) -> None:
+        before, step = self._state, self.explorer.n_steps
+        observation, _, terminated, truncated, _ = self.env.step(action)
+        after = self._numbered(observation, step + 1)
+        self.explorer.visit(after, terminal=bool(terminated))
+        self.explorer.remember(before, action, after)
+        ended = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
+        for column, value in zip(self.steps, (before, action, after, ended), strict=True):
+            column[step] = value
+        if ended == GOES_ON:
+            self._state = after
+        else:
+            self._state, self._option = NONE, NONE
+
+    def _numbered(self, observation: Any, step: int) -> int:
+        key = check_key(self._key_of(self.env, observation))
+        number = self.number.get(key)
+        if number is None:
+            number = self.number[key] = self.explorer.new_state(step)
+        return number
+
+    @property
+    def labels(self) -> list[Any]:
+        """The key of each state that was seen."""
+        return list(self.number)
+
+    @property
+    def action_numbers(self) -> NDArray[np.int32]:
+        """The environment's own number of the action of every step."""
+        return self.steps.until(self.explorer.n_steps).actions.astype(np.int32)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what a checkpoint must hold besides the steps: nothing, an environment is brought back by replay."""
+        return {}
+
+    def resume(self, state: Mapping[str, NDArray[Any]], taken: Steps) -> None:
+        """Take the same steps again, with the same seeds, to bring the environment back to where it was."""
+        for step, action in enumerate(taken.actions.tolist()):
+            if self._state == NONE:
+                self._begin()
+            self._step(action)
+            if any(column[step] != there[step] for column, there in zip(self.steps, taken, strict=True)):
+                raise WrongCheckpoint(
+                    f"environment must answer as it did when the checkpoint was made; got another answer in step {step}."
+                    " Give it the same seed and layout."
+                )

@@ -1,0 +1,146 @@
+"""The explorer: what it has seen, where its options lead now, and what it does next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import check_integer, check_word
+from farpoint.exploration.goals import GOALS, FarPoints, Seen
+from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
+from farpoint.simulation.tables import check_option_probability, streams
+
+ACTIONS = ("least tried", "uniform")
+# Options are made anew after so many steps, or after half as many as there are states if those are more: then the cost
+# of making them, which grows with the number of states, is the same small share of every step.
+_STATES_PER_STEP = 0.5
+
+
+@dataclass(frozen=True)
+class ExploreSettings:
+    """How an explorer acts; see `explore` for the meaning of each."""
+
+    method: str = "diffusion"
+    n_options: int = 5
+    option_probability: float = 0.05
+    t: int = 4
+    remake_every: int = 100
+    actions: str = "least tried"
+
+    def __post_init__(self) -> None:
+        check_word("method", self.method, GOALS)
+        check_integer("n_options", self.n_options, 1)
+        check_option_probability(self.option_probability)
+        check_integer("t", self.t, 1, 1000)
+        check_integer("remake_every", self.remake_every, 1)
+        check_word("actions", self.actions, ACTIONS)
+
+
+class Explorer:
+    """Remembers every step, makes options of what it remembers, and chooses actions.
+
+    Its states are numbered in the order in which they were first seen. The same seed, and the same answers of the
+    environment, give the same actions.
+
+    Examples
+    --------
+    >>> explorer = Explorer(ExploreSettings(), most_actions=2, seed=0)
+    >>> here = explorer.new_state(0)
+    >>> explorer.visit(here)
+    >>> action, option = explorer.decide(here, -1)
+    >>> option
+    -1
+    """
+
+    def __init__(self, settings: ExploreSettings, most_actions: int, seed: int) -> None:
+        self.settings = settings
+        self.memory: Memory = new_memory(most_actions)
+        self.stream: NDArray[np.uint64] = streams(seed, 1)
+        self.goals = np.empty(0, dtype=np.int64)
+        self.routes = np.empty((0, 0), dtype=np.int16)
+        self._far = FarPoints(settings.t)
+        self._most_actions = most_actions
+        self._remade_at = 0
+        self._seed = seed
+
+    @property
+    def n_states(self) -> int:
+        """Number of states seen."""
+        return int(self.memory.sizes[STATES])
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps taken."""
+        return int(self.memory.sizes[TAKEN])
+
+    @property
+    def remake_at(self) -> int:
+        """The step at which options are next made anew."""
+        return self._remade_at + max(self.settings.remake_every, int(_STATES_PER_STEP * self.n_states))
+
+    def new_state(self, step: int, n_actions: int | None = None) -> int:
+        """Return the number of a state that is seen for the first time, after so many steps."""
+        from farpoint.exploration.memory_kernels import add_state
+
+        self.memory = with_room(self.memory)
+        return int(add_state(self.memory, n_actions or self._most_actions, step))
+
+    def visit(self, state: int, *, terminal: bool = False) -> None:
+        """Count a visit."""
+        self.memory.visits[state] += 1
+        self.memory.terminal[state] |= terminal
+
+    def begin(self, state: int) -> None:
+        """Begin an episode: a reset leads from one start to another, so that what was seen is always connected."""
+        from farpoint.exploration.memory_kernels import join
+
+        self.memory = with_room(self.memory)
+        join(self.memory, state, 0)
+
+    def decide(self, state: int, option: int) -> tuple[int, int]:
+        """Return the next action, and the option it belongs to (-1: none), of an agent that follows ``option``."""
+        from farpoint.exploration.memory_kernels import decide
+
+        settings = self.settings
+        action, now = decide(
+            self.memory, self.routes, state, option, settings.option_probability, self.uniform_actions, self.stream
+        )
+        return int(action), int(now)
+
+    @property
+    def uniform_actions(self) -> bool:
+        """Whether primitive actions are drawn uniformly."""
+        return self.settings.actions == "uniform"
+
+    def remember(self, before: int, action: int, after: int) -> None:
+        """Count one step."""
+        from farpoint.exploration.memory_kernels import remember
+
+        self.memory = with_room(self.memory)
+        remember(self.memory, before, action, after)
+
+    def remake(self) -> None:
+        """Make the options anew of what was seen so far."""
+        from farpoint.exploration.memory_kernels import neighbor_graph
+
+        self._remade_at = self.n_steps
+        if self.settings.method == "none" or self.n_states < 2:
+            return
+        indptr, indices = neighbor_graph(self.memory)
+        # Not one generator for all: then an explorer that goes on from a checkpoint would need its state.
+        rng = np.random.default_rng([self._seed, self.n_steps])
+        seen = Seen(self.memory, indptr, indices, rng, self._far)
+        self.goals = GOALS[self.settings.method](seen, self.settings.n_options)
+        self.routes = self.routes_to(self.goals)
+
+    def routes_to(self, goals: NDArray[np.int64]) -> NDArray[np.int16]:
+        """Return the action of every state on the way to each goal, -1 where there is no way and at the goal."""
+        from farpoint.exploration.memory_kernels import routes_by_chance, routes_to
+
+        find = routes_by_chance if self.memory.sizes[SURPRISES] > 0 else routes_to
+        routes = np.full((len(goals), self.n_states), NONE, dtype=np.int16)
+        for goal, route in zip(goals, routes, strict=True):
+            find(self.memory, int(goal), route)
+        return routes

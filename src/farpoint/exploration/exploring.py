@@ -1,0 +1,237 @@
+"""Exploring a world of which nothing is known: it can only be stepped and reset."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.blas import one_blas_thread
+from farpoint.errors import check_integer
+from farpoint.exploration.env_runs import EnvRun
+from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.steps import TERMINATED, TRUNCATED, Steps
+from farpoint.exploration.world_runs import WorldRun
+from farpoint.files import PieceFolder
+from farpoint.options import OptionSet, discover
+from farpoint.worlds import Log, World
+
+_STATE = "state"
+_SECONDS_BETWEEN_SAVES = 10.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exploration:
+    """What an exploration found.
+
+    Attributes
+    ----------
+    steps : Steps
+        Every step, with states numbered in the order in which they were first seen.
+    labels : list
+        The key of each state.
+    actions : array of int
+        The action of every step.
+    visits : array of int, shape (n_states,)
+        How often each state was visited.
+    coverage : array of int, shape (n_states,)
+        After how many steps the first, the second, … state was first seen.
+    goals : array of int
+        Where the options led at the end.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> found = fp.explore(fp.maze(), 3000, max_episode_steps=100, seed=1)
+    >>> found
+    Exploration(148 states in 3000 steps)
+    >>> found.log, found.world.n_states
+    (Log(3000 steps), 148)
+    """
+
+    steps: Steps
+    labels: list[Any]
+    actions: NDArray[np.int32]
+    visits: NDArray[np.int64]
+    coverage: NDArray[np.int64]
+    goals: NDArray[np.int64]
+    settings: ExploreSettings
+    name: str
+
+    @property
+    def n_states(self) -> int:
+        """Number of states seen."""
+        return int(self.visits.size)
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps taken."""
+        return int(self.actions.size)
+
+    @cached_property
+    def log(self) -> Log:
+        """Every step, in the environment's own terms."""
+        names = self.labels
+
+        def named(states: NDArray[np.int32]) -> list[Any]:
+            return [names[state] for state in states.tolist()]
+
+        steps = self.steps
+        return Log(
+            named(steps.before),
+            named(steps.after),
+            self.actions.astype(np.int64),
+            steps.ended == TERMINATED,
+            named(steps.first_states),
+            int((steps.ended == TRUNCATED).sum()),
+        )
+
+    @cached_property
+    def world(self) -> World:
+        """The world that was seen, with the frequencies of the log as its probabilities."""
+        return World.from_log(self.log, largest_component=True, name=self.name)
+
+    @cached_property
+    def options(self) -> OptionSet:
+        """Options for later tasks: to the most prominent far points of the world that was seen."""
+        return discover(self.world, t=self.settings.t, form="symmetrized")
+
+    def steps_until(self, n_states: int) -> float:
+        """Return after how many steps so many states had been seen; inf if that never happened.
+
+        >>> import farpoint as fp
+        >>> fp.explore(fp.ring(), 500, method="none", max_episode_steps=100).steps_until(10_000)
+        inf
+        """
+        count = check_integer("n_states", n_states, 1)
+        return float(self.coverage[count - 1]) if count <= self.n_states else float("inf")
+
+    def __repr__(self) -> str:
+        return f"Exploration({self.n_states} states in {self.n_steps} steps)"
+
+
+@one_blas_thread()
+def explore(
+    env: Any,
+    n_steps: int,
+    method: str = "diffusion",
+    *,
+    n_options: int = 5,
+    option_probability: float = 0.05,
+    t: int = 4,
+    remake_every: int = 100,
+    actions: str = "least tried",
+    max_episode_steps: int | None = None,
+    state: Callable[[Any, Any], Any] | None = None,
+    layout: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    seed: int = 0,
+) -> Exploration:
+    """Explore an environment of which nothing is known, by options to far and rare states of what was seen so far.
+
+    The agent keeps the graph of the moves it has seen. Now and then it makes options anew: shortest routes, along moves
+    it has seen, to ``n_options`` goals. At each decision it takes one of them with ``option_probability``, and otherwise
+    an action that it has tried least often in this state. Every step counts; nothing else is asked of the environment.
+
+    Parameters
+    ----------
+    env : gymnasium.Env or World
+        An environment with discrete actions, or a world, which is simulated (and told nothing more).
+    n_steps : int
+        Steps in all, over all episodes.
+    method : {"diffusion", "novelty", "eigen", "cover", "random", "none"}
+        Where options lead. ``"diffusion"``: local maxima of f_t · untried actions / visits on the graph of what was
+        seen; ``"novelty"``: the states with the most untried actions per visit; ``"eigen"``: the ends of its leading
+        eigenvectors; ``"cover"``: the ends of Fiedler vectors as edges are added between them; ``"random"``.
+    n_options : int
+    option_probability : float
+    t : int
+        Diffusion time of the score.
+    remake_every : int
+        Steps after which options are made anew; where more than twice as many states are known, half their number.
+    actions : {"least tried", "uniform"}
+        How primitive actions are chosen.
+    max_episode_steps : int, optional
+        For a world: steps after which an episode begins anew. Environments have limits of their own.
+    state : function of (env, observation), optional
+        What identifies a state, as in `World.from_env`.
+    layout : int, optional
+        Seed of every reset, for environments whose layout depends on it; default: a new one each time.
+    checkpoint : path, optional
+        A folder in which the exploration is kept, so that it goes on from there if interrupted: the log is the same as
+        without interruption. An environment is brought back by taking its steps again.
+    progress : function of (int, int), optional
+        Called now and then with the steps done and their number.
+    seed : int
+
+    Returns
+    -------
+    Exploration
+        With ``log``, ``world``, ``options``, ``visits`` and ``coverage``.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> found = fp.explore(gym.make("Taxi-v3"), 2000, seed=0)
+    >>> found.n_states > 3 * fp.explore(gym.make("Taxi-v3"), 2000, "none", actions="uniform").n_states
+    False
+    """
+    n_steps = check_integer("n_steps", n_steps, 1)
+    seed = check_integer("seed", seed, 0)
+    settings = ExploreSettings(method, n_options, option_probability, t, remake_every, actions)
+    if max_episode_steps is not None:
+        max_episode_steps = check_integer("max_episode_steps", max_episode_steps, 1)
+    run: WorldRun | EnvRun
+    if isinstance(env, World):
+        explorer = Explorer(settings, WorldRun.most_actions(env), seed)
+        run = WorldRun(env, explorer, n_steps, max_episode_steps)
+        about = {"world": env.fingerprint, "max_episode_steps": max_episode_steps}
+    else:
+        explorer = Explorer(settings, EnvRun.most_actions(env), seed)
+        run = EnvRun(env, explorer, n_steps, seed, state, layout)
+        about = {"env": str(env), "layout": layout}
+    folder = PieceFolder(checkpoint, "exploration", {**about, **asdict(settings), "seed": seed})
+    _resume(folder, run, n_steps)
+    saved = time.monotonic()
+    while explorer.n_steps < n_steps:
+        run.advance(min(n_steps, explorer.remake_at))
+        if time.monotonic() - saved > _SECONDS_BETWEEN_SAVES or explorer.n_steps == n_steps:
+            # Before the options are made: making them needs nothing that is not saved.
+            _save(folder, run)
+            saved = time.monotonic()
+        explorer.remake()
+        if progress is not None:
+            progress(explorer.n_steps, n_steps)
+    return Exploration(
+        run.steps.until(n_steps),
+        run.labels,
+        run.action_numbers,
+        explorer.memory.visits[: explorer.n_states].copy(),
+        np.sort(explorer.memory.first_seen[: explorer.n_states]),
+        explorer.goals,
+        settings,
+        getattr(env, "name", None) or str(getattr(getattr(env, "spec", None), "id", "environment")),
+    )
+
+
+def _save(folder: PieceFolder, run: WorldRun | EnvRun) -> None:
+    taken = run.steps.until(run.explorer.n_steps)
+    folder.save(_STATE, {**taken._asdict(), **run.state(), "stream": run.explorer.stream})
+
+
+def _resume(folder: PieceFolder, run: WorldRun | EnvRun, n_steps: int) -> None:
+    """Go on from a checkpoint, unless it holds more steps than are wanted now."""
+    piece = folder.load(_STATE)
+    if piece is None or len(piece["before"]) > n_steps:
+        return
+    taken = Steps(*(piece[name] for name in Steps._fields))
+    run.resume(piece, taken)
+    run.explorer.stream[:] = piece["stream"]
+    run.explorer.remake()

@@ -1,0 +1,164 @@
+"""Where the options of an explorer lead: one function per method, all of what was seen so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from farpoint.diffusion import Walk
+from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.exploration.memory import STATES, Memory
+from farpoint.options.methods.cover import GrowingGraph
+
+Vector = NDArray[np.float64]
+# Scores of states that mirror each other differ by rounding only.
+_SAME = 1e-9
+# What a state counts for in which every action was tried.
+_ALL_TRIED = 1e-3
+
+
+@dataclass
+class Seen:
+    """What was seen at one moment, as the methods read it: the neighbors of every state, and the agent's counts."""
+
+    memory: Memory
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    rng: np.random.Generator
+    far: FarPoints
+
+    @property
+    def n_states(self) -> int:
+        """Number of states seen."""
+        return int(self.memory.sizes[STATES])
+
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """How often each state was visited."""
+        return self.memory.visits[: self.n_states]
+
+    @property
+    def untried(self) -> NDArray[np.int64]:
+        """How many actions were never tried in each state."""
+        tried = self.memory.tried[: self.n_states]
+        there = np.arange(tried.shape[1]) < self.memory.n_actions[: self.n_states, None]
+        return np.asarray(((tried == 0) & there).sum(axis=1))
+
+    @property
+    def walk(self) -> Walk:
+        """The lazy walk on the graph of what was seen, every edge of weight 1."""
+        ones = np.ones(self.indices.size)
+        moves = csr_array((ones, self.indices, self.indptr), shape=(self.n_states, self.n_states))
+        return Walk(moves, symmetric=True, name="what was seen")
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """The states that an option may lead to: not those in which an episode ends."""
+        return ~self.memory.terminal[: self.n_states]
+
+
+@dataclass
+class FarPoints:
+    """The score f_t of what was seen, kept up to date: only what lies within t moves of a change is computed anew."""
+
+    t: int = 4
+    squares: Vector = field(default_factory=lambda: np.empty(0))
+    degrees: Vector = field(default_factory=lambda: np.empty(0))
+
+    def scores(self, memory: Memory, indptr: NDArray[np.int32], indices: NDArray[np.int32]) -> Vector:
+        """Return f_t of every state, and note that nothing has changed since."""
+        from farpoint.exploration.far_kernels import local_parts, within_reach
+
+        n_states = indptr.size - 1
+        self.squares, self.degrees = (_longer(part, n_states) for part in (self.squares, self.degrees))
+        # A state without neighbors, the only one at first, is new and unchanged.
+        changed = np.flatnonzero(memory.changed[:n_states] | (np.diff(indptr) == 0))
+        memory.changed[:n_states] = False
+        local_parts(indptr, indices, within_reach(indptr, indices, changed, self.t), self.t, self.squares, self.degrees)
+        degrees = np.diff(indptr).astype(np.float64)
+        total = max(float(degrees.sum()), 1.0)
+        # f_t = ‖Wᵗe_s‖² − 2 (d · Wᵗe_s) / Σd + Σd² / (Σd)²
+        part = self.squares[:n_states] - 2.0 * self.degrees[:n_states] / total
+        return np.asarray(part + float((degrees**2).sum()) / total**2)
+
+
+def _longer(values: Vector, size: int) -> Vector:
+    return values if values.size >= size else np.concatenate([values, np.zeros(2 * size - values.size)])
+
+
+def _first(weights: Vector, states: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the states of largest weight; of equal ones, random ones."""
+    order = np.lexsort((rng.random(states.size), -weights))
+    return np.asarray(states[order[:count]])
+
+
+def rarity(seen: Seen) -> Vector:
+    """Return how little is known about each state: its untried actions per visit; where all were tried, its visits."""
+    return np.asarray((seen.untried + _ALL_TRIED) / np.maximum(seen.visits, 1))
+
+
+def diffusion_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return far and rare states: local maxima of f_t · (untried actions) / visits on the graph of what was seen.
+
+    Maxima of the score alone bring the agent to places it knows well by now; rare states alone lie side by side. The
+    maxima of the product are both far from each other and little known.
+    """
+    from farpoint.diffusion.goals.kernels import peaks, plateaus
+
+    values = seen.far.scores(seen.memory, seen.indptr, seen.indices) * rarity(seen) * seen.allowed
+    plateau = plateaus(seen.indptr, seen.indices, values, _SAME)
+    states = np.flatnonzero(peaks(seen.indptr, seen.indices, values, plateau) & seen.allowed)
+    return _first(values[states], states, count, seen.rng)
+
+
+def novelty_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return the states about which least is known."""
+    states = np.flatnonzero(seen.allowed)
+    return _first(rarity(seen)[states], states, count, seen.rng)
+
+
+def random_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return random states."""
+    states = np.flatnonzero(seen.allowed)
+    return seen.rng.permutation(states)[:count]
+
+
+def eigen_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return where the leading eigenvectors of the graph of what was seen are largest and smallest (Machado 2023)."""
+    states = np.flatnonzero(seen.allowed)
+    n_vectors = min((count + 1) // 2 + 1, seen.n_states)
+    psi = walk_spectrum(seen.walk, n_vectors).psi[states, 1:]
+    ends = np.stack([psi.argmin(axis=0), psi.argmax(axis=0)], axis=1).ravel()
+    return np.asarray(states[ends[:count]])
+
+
+def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return the ends of Fiedler vectors, with an edge added between the ends of each before the next (Jinnai 2019)."""
+    states = np.flatnonzero(seen.allowed)
+    graph = GrowingGraph(seen.walk)
+    ends: list[int] = []
+    while len(ends) < count:
+        fiedler = graph.fiedler_vector()[states]
+        low, high = int(states[fiedler.argmin()]), int(states[fiedler.argmax()])
+        ends += [low, high]
+        graph.add_edge(low, high)
+    return np.array(ends[:count], dtype=np.int64)
+
+
+def no_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return no state."""
+    return np.empty(0, dtype=np.int64)
+
+
+GOALS: dict[str, Callable[[Seen, int], NDArray[np.int64]]] = {
+    "diffusion": diffusion_goals,
+    "novelty": novelty_goals,
+    "eigen": eigen_goals,
+    "cover": cover_goals,
+    "random": random_goals,
+    "none": no_goals,
+}

@@ -1,0 +1,95 @@
+"""Exploring a world that can be simulated: the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import InvalidInput
+from farpoint.exploration.explorer import Explorer
+from farpoint.exploration.memory import NONE, with_room
+from farpoint.exploration.steps import Steps
+from farpoint.simulation.tables import world_table
+from farpoint.worlds import World
+
+_NO_LIMIT = 2**62
+
+
+class WorldRun:
+    """An explorer in a simulated world. It knows nothing of the world but what it has seen of it."""
+
+    def __init__(self, world: World, explorer: Explorer, n_steps: int, max_episode_steps: int | None) -> None:
+        from farpoint.exploration.run_kernels import Agent
+
+        self.world, self.explorer = world, explorer
+        self.steps = Steps.room_for(n_steps)
+        self._table = world_table(world, episodic=True)
+        self._starts = _start_cdf(world)
+        self._limit = _NO_LIMIT if max_episode_steps is None else max_episode_steps
+        unseen = np.full(world.n_states, NONE, dtype=np.int32)
+        self._agent = Agent(np.array([NONE, NONE, 0]), unseen, unseen.copy())
+
+    @staticmethod
+    def most_actions(world: World) -> int:
+        """Return the largest number of choices that a state has."""
+        return int(np.diff(world.choice_ptr).max())
+
+    def advance(self, last_step: int) -> None:
+        """Step until so many steps were taken in all."""
+        from farpoint.exploration.run_kernels import OPTION, explore_world
+
+        explorer = self.explorer
+        self._agent.now[OPTION] = NONE  # the options were made anew
+        while not explore_world(
+            self._table, explorer.memory, self._agent, self.steps, explorer.routes, self._starts,
+            explorer.settings.option_probability, explorer.uniform_actions, self._limit, last_step, explorer.stream,
+        ):  # fmt: skip
+            explorer.memory = with_room(explorer.memory)
+
+    @property
+    def labels(self) -> list[Any]:
+        """What the world calls each state that was seen."""
+        of_world = self._agent.of_world[: self.explorer.n_states].tolist()
+        return of_world if self.world.labels is None else [self.world.labels[state] for state in of_world]
+
+    @property
+    def action_numbers(self) -> NDArray[np.int32]:
+        """The world's own number of the action of every step."""
+        assert self.world.actions is not None
+        steps = self.steps.until(self.explorer.n_steps)
+        return self.world.actions[self.world.choice_ptr[self._agent.of_world[steps.before]] + steps.actions]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Return what a checkpoint must hold besides the steps."""
+        return {"now": self._agent.now, "of_world": self._agent.of_world[: self.explorer.n_states]}
+
+    def resume(self, state: Mapping[str, NDArray[Any]], taken: Steps) -> None:
+        """Restore the agent and what it had seen."""
+        from farpoint.exploration.run_kernels import remember_steps
+
+        of_world, n_steps = state["of_world"], len(taken.before)
+        self._agent.now[:] = state["now"]
+        self._agent.of_world[: of_world.size] = of_world
+        self._agent.place[of_world] = np.arange(of_world.size)
+        n_actions = np.diff(self.world.choice_ptr)[of_world].astype(np.int32)
+        for column, values in zip(self.steps, taken, strict=True):
+            column[:n_steps] = values
+        while remember_steps(self.explorer.memory, self.steps, n_steps, n_actions) < n_steps:
+            self.explorer.memory = with_room(self.explorer.memory)
+
+
+def _start_cdf(world: World) -> NDArray[np.float64]:
+    if world.starts is None and world.start is None:
+        raise InvalidInput(
+            "world must have a start state to be explored; got none. Set it: dataclasses.replace(world, start=0)."
+        )
+    chances = np.zeros(world.n_states) if world.starts is None else world.starts
+    if world.starts is None:
+        chances[world.start] = 1.0
+    cdf = np.cumsum(chances)
+    # The last that is possible takes what rounding has left.
+    cdf[np.flatnonzero(chances)[-1] :] = np.inf
+    return cdf

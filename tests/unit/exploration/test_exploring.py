@@ -1,0 +1,160 @@
+"""Exploring worlds and environments of which nothing is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import InvalidInput, UnknownName, WrongCheckpoint
+from farpoint.exploration.goals import GOALS
+from tests.helpers.envs import make
+
+MAZE = fp.maze()
+
+
+class MapEnv(gym.Env[Any, Any]):
+    """A deterministic world as an environment: action k is the k-th choice of the state."""
+
+    def __init__(self, world: fp.World, limit: int) -> None:
+        self.world, self.limit = world, limit
+        self.observation_space = gym.spaces.Discrete(world.n_states)
+        self.action_space = gym.spaces.Discrete(int(np.diff(world.choice_ptr).max()))
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.n_steps, self.state = 0, int(self.world.start or 0)
+        return self.state, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.n_steps += 1
+        choice = self.world.choice_ptr[self.state] + action
+        self.state = int(self.world.transitions[[choice]].indices[0])
+        return self.state, 0.0, False, self.n_steps >= self.limit, {}
+
+
+def same(one: fp.Exploration, other: fp.Exploration) -> None:
+    for a, b in zip(one.steps, other.steps, strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.visits, other.visits)
+    np.testing.assert_array_equal(one.coverage, other.coverage)
+    np.testing.assert_array_equal(one.goals, other.goals)
+    assert one.labels == other.labels
+
+
+@pytest.mark.parametrize("method", GOALS)
+def test_an_environment_is_explored_as_the_world_that_it_is(method: str) -> None:
+    torus = fp.World.from_graph(fp.grid((7, 7)).adjacency, start=3)  # 2 to 4 choices per state
+    world = replace(torus, start=3)
+    world = fp.World.from_graph(cycle_of_cycles(), start=0)
+    compiled = fp.explore(world, 1_500, method, max_episode_steps=60, seed=5)
+    stepped = fp.explore(MapEnv(world, 60), 1_500, method, seed=5)
+    same(compiled, stepped)
+
+
+def cycle_of_cycles() -> Any:
+    """A torus of 9 × 12: every state has four choices, so that a state tells nothing by their number."""
+    rows, cols = np.meshgrid(np.arange(9), np.arange(12), indexing="ij")
+    number = rows * 12 + cols
+    adjacency = np.zeros((108, 108))
+    for down, right in ((1, 0), (0, 1), (8, 0), (0, 11)):
+        adjacency[number.ravel(), ((rows + down) % 9 * 12 + (cols + right) % 12).ravel()] = 1
+    return adjacency
+
+
+def test_the_log_is_what_happened() -> None:
+    found = fp.explore(MAZE, 2_000, max_episode_steps=100, seed=3)
+    assert len(found.log) == found.n_steps == 2_000
+    assert found.log.n_truncated == 20
+    assert len(found.log.first_states) == 20
+    assert set(found.log.first_states) == {MAZE.start}
+    for before, action, after in zip(found.log.states, found.log.actions, found.log.next_states, strict=True):
+        choices = [c for c in MAZE.choices(before) if MAZE.actions[c] == action]
+        assert after in MAZE.transitions[choices].indices
+    counted = np.bincount([found.labels.index(s) for s in (*found.log.first_states, *found.log.next_states)])
+    np.testing.assert_array_equal(found.visits, counted)
+    seen, first = {MAZE.start}, [0]
+    for step, state in enumerate(found.log.next_states, start=1):
+        if state not in seen:
+            seen.add(state)
+            first.append(step)
+    np.testing.assert_array_equal(found.coverage, first)
+    assert found.steps_until(50) == first[49]
+
+
+def test_the_world_that_was_seen_is_the_world() -> None:
+    found = fp.explore(MAZE, 6_000, max_episode_steps=100, seed=0)
+    assert found.n_states == MAZE.n_states
+    order = [found.world.labels.index(state) for state in range(MAZE.n_states)]
+    seen = found.world.adjacency[order][:, order].astype(bool)
+    assert (seen != MAZE.adjacency.astype(bool)).nnz == 0
+    assert len(found.options) > 5
+
+
+@pytest.mark.parametrize("stop", [700, 1_999])
+def test_an_interrupted_exploration_goes_on_with_the_same_log(stop: int, tmp_path: Path) -> None:
+    whole = fp.explore(MAZE, 2_000, max_episode_steps=100, seed=2)
+    fp.explore(MAZE, stop, max_episode_steps=100, seed=2, checkpoint=tmp_path)
+    same(fp.explore(MAZE, 2_000, max_episode_steps=100, seed=2, checkpoint=tmp_path), whole)
+
+
+def test_an_interrupted_exploration_of_an_environment_goes_on_with_the_same_log(tmp_path: Path) -> None:
+    def taxi() -> gym.Env[Any, Any]:
+        return make("FrozenLake8x8-v1", is_slippery=True)
+
+    whole = fp.explore(taxi(), 1_200, seed=4)
+    fp.explore(taxi(), 500, seed=4, checkpoint=tmp_path)
+    same(fp.explore(taxi(), 1_200, seed=4, checkpoint=tmp_path), whole)
+    with pytest.raises(WrongCheckpoint, match="with another method"):
+        fp.explore(taxi(), 1_200, "random", seed=4, checkpoint=tmp_path)
+
+
+@pytest.mark.parametrize("method", GOALS)
+def test_every_method_explores_environments_with_ends(method: str) -> None:
+    found = fp.explore(make("CliffWalking-v1"), 2_000, method, seed=1)
+    again = fp.explore(make("CliffWalking-v1"), 2_000, method, seed=1)
+    same(found, again)
+    assert found.n_states > 20
+    if method != "none":
+        assert len(found.goals) == 5
+        ends = {after for after, ended in zip(found.steps.after, found.steps.ended, strict=True) if ended == 1}
+        assert not ends & set(found.goals.tolist())
+
+
+def test_layouts_that_change_with_every_reset_are_one_graph() -> None:
+    found = fp.explore(make("MiniGrid-MultiRoom-N2-S4-v0"), 1_500, seed=0)
+    assert len(set(found.log.first_states)) > 5
+    fixed = fp.explore(make("MiniGrid-MultiRoom-N2-S4-v0"), 1_500, seed=0, layout=7)
+    assert len(set(fixed.log.first_states)) == 1
+
+
+def test_what_cannot_be_explored() -> None:
+    with pytest.raises(InvalidInput, match="world must have a start state to be explored"):
+        fp.explore(fp.open_room(4, 4), 10)
+    with pytest.raises(UnknownName, match="method must be one of diffusion, novelty"):
+        fp.explore(MAZE, 10, "difusion")
+    with pytest.raises(InvalidInput, match="n_steps must be at least 1"):
+        fp.explore(MAZE, 0)
+    with pytest.raises(InvalidInput, match="discrete actions"):
+        fp.explore(make("Pendulum-v1"), 10)
+
+
+def test_options_see_more_than_none() -> None:
+    def seen(method: str, **settings: Any) -> float:
+        runs = [fp.explore(MAZE, 2_000, method, max_episode_steps=100, seed=seed, **settings) for seed in range(5)]
+        return float(np.median([run.n_states for run in runs]))
+
+    assert seen("diffusion") > 140
+    assert seen("none", actions="uniform") < 90
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[int, int]] = []
+    fp.explore(MAZE, 1_000, max_episode_steps=100, progress=lambda done, total: told.append((done, total)))
+    assert told[0] == (100, 1_000)
+    assert told[-1] == (1_000, 1_000)
