@@ -57,7 +57,7 @@ class EnvRun:
         self.explorer.visit(after, terminal=bool(terminated))
         self.explorer.remember(before, action, after)
         ended = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
-        for column, value in zip(self.steps, (before, action, after, ended), strict=True):
+        for column, value in zip(self.steps.columns, (before, action, after, ended), strict=True):
             column[step] = value
         if ended == GOES_ON:
             self._state = after
@@ -91,8 +91,10 @@ class EnvRun:
             if self._state == NONE:
                 self._begin()
             self._step(action)
-            if any(column[step] != there[step] for column, there in zip(self.steps, taken, strict=True)):
+            if any(
+                column[step] != there[step] for column, there in zip(self.steps.columns, taken.columns, strict=True)
+            ):
                 raise WrongCheckpoint(
-                    f"environment must answer as it did when the checkpoint was made; got another answer in step {step}."
-                    " Give it the same seed and layout."
+                    f"environment must answer as it did when the checkpoint was made; got something else in step {step}. "
+                    "Give it the same seed and layout."
                 )

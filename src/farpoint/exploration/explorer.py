@@ -62,7 +62,6 @@ class Explorer:
         self.routes = np.empty((0, 0), dtype=np.int16)
         self._far = FarPoints(settings.t)
         self._most_actions = most_actions
-        self._remade_at = 0
         self._seed = seed
 
     @property
@@ -76,9 +75,9 @@ class Explorer:
         return int(self.memory.sizes[TAKEN])
 
     @property
-    def remake_at(self) -> int:
-        """The step at which options are next made anew."""
-        return self._remade_at + max(self.settings.remake_every, int(_STATES_PER_STEP * self.n_states))
+    def interval(self) -> int:
+        """How many steps the options that are made now are kept."""
+        return max(self.settings.remake_every, int(_STATES_PER_STEP * self.n_states))
 
     def new_state(self, step: int, n_actions: int | None = None) -> int:
         """Return the number of a state that is seen for the first time, after so many steps."""
@@ -125,7 +124,6 @@ class Explorer:
         """Make the options anew of what was seen so far."""
         from farpoint.exploration.memory_kernels import neighbor_graph
 
-        self._remade_at = self.n_steps
         if self.settings.method == "none" or self.n_states < 2:
             return
         indptr, indices = neighbor_graph(self.memory)

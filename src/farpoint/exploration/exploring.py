@@ -79,7 +79,7 @@ class Exploration:
         """Every step, in the environment's own terms."""
         names = self.labels
 
-        def named(states: NDArray[np.int32]) -> list[Any]:
+        def named(states: NDArray[Any]) -> list[Any]:
             return [names[state] for state in states.tolist()]
 
         steps = self.steps
@@ -136,9 +136,10 @@ def explore(
 ) -> Exploration:
     """Explore an environment of which nothing is known, by options to far and rare states of what was seen so far.
 
-    The agent keeps the graph of the moves it has seen. Now and then it makes options anew: shortest routes, along moves
-    it has seen, to ``n_options`` goals. At each decision it takes one of them with ``option_probability``, and otherwise
-    an action that it has tried least often in this state. Every step counts; nothing else is asked of the environment.
+    The agent keeps the graph of the moves it has seen. Now and then it makes options anew: shortest routes, along
+    moves it has seen, to ``n_options`` goals. At each decision it takes one of them with ``option_probability``, and
+    otherwise an action that it has tried least often in this state. Every step counts; nothing else is asked of the
+    environment.
 
     Parameters
     ----------
@@ -201,12 +202,13 @@ def explore(
     _resume(folder, run, n_steps)
     saved = time.monotonic()
     while explorer.n_steps < n_steps:
-        run.advance(min(n_steps, explorer.remake_at))
-        if time.monotonic() - saved > _SECONDS_BETWEEN_SAVES or explorer.n_steps == n_steps:
-            # Before the options are made: making them needs nothing that is not saved.
+        # Saved before the options are made, for making them needs nothing that is not saved; and before the last steps,
+        # so that an exploration that is later made longer has its options made anew at the same moments.
+        if time.monotonic() - saved > _SECONDS_BETWEEN_SAVES or explorer.n_steps + explorer.interval >= n_steps:
             _save(folder, run)
             saved = time.monotonic()
         explorer.remake()
+        run.advance(min(n_steps, explorer.n_steps + explorer.interval))
         if progress is not None:
             progress(explorer.n_steps, n_steps)
     return Exploration(
@@ -234,4 +236,3 @@ def _resume(folder: PieceFolder, run: WorldRun | EnvRun, n_steps: int) -> None:
     taken = Steps(*(piece[name] for name in Steps._fields))
     run.resume(piece, taken)
     run.explorer.stream[:] = piece["stream"]
-    run.explorer.remake()

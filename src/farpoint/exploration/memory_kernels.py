@@ -69,13 +69,18 @@ def join(memory: Memory, one: int, other: int) -> None:
         if memory.neighbor[entry] == other:
             return
         entry = memory.next_neighbor[entry]
-    for begin, end in ((one, other), (other, one)):
-        entry = memory.sizes[NEIGHBORS]
-        memory.sizes[NEIGHBORS] += 1
-        memory.neighbor[entry] = end
-        memory.next_neighbor[entry] = memory.first_neighbor[begin]
-        memory.first_neighbor[begin] = entry
-        memory.changed[begin] = True
+    _add_neighbor(memory, one, other)
+    _add_neighbor(memory, other, one)
+
+
+@compiled(nogil=True)
+def _add_neighbor(memory: Memory, state: int, other: int) -> None:
+    entry = memory.sizes[NEIGHBORS]
+    memory.sizes[NEIGHBORS] += 1
+    memory.neighbor[entry] = other
+    memory.next_neighbor[entry] = memory.first_neighbor[state]
+    memory.first_neighbor[state] = entry
+    memory.changed[state] = True
 
 
 @compiled(nogil=True)
@@ -153,7 +158,7 @@ def neighbor_graph(memory: Memory) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 @compiled(nogil=True)
 def routes_to(memory: Memory, goal: int, route: NDArray[np.int16]) -> None:
-    """Fill the action of every state on a shortest way to the goal by the likeliest outcomes; -1 where there is none."""
+    """Fill the action of every state on a shortest way to the goal by likeliest outcomes; -1 where there is none."""
     n_states = memory.sizes[STATES]
     route[:] = NONE
     queue = np.empty(n_states, dtype=np.int32)

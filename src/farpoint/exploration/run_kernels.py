@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,14 +44,15 @@ def arrive(world: WorldTable, memory: Memory, agent: Agent, there: int, step: in
 
 @compiled(nogil=True)
 def begin_episode(
-    world: WorldTable, memory: Memory, agent: Agent, starts_cdf: NDArray[np.float64], stream: Stream
+    world: WorldTable, memory: Memory, agent: Agent, starts: NDArray[Any], starts_cdf: NDArray[Any], stream: Stream
 ) -> None:
     """Put the agent into a start state."""
-    start = 0
-    chance = uniform(stream)
-    while starts_cdf[start] <= chance:
-        start += 1
-    state = arrive(world, memory, agent, start, memory.sizes[TAKEN])
+    drawn = 0
+    if starts.size > 1:
+        chance = uniform(stream)
+        while starts_cdf[drawn] <= chance:
+            drawn += 1
+    state = arrive(world, memory, agent, starts[drawn], memory.sizes[TAKEN])
     # A reset leads from one start to another, so that what was seen is always connected.
     join(memory, state, 0)
     agent.now[STATE], agent.now[OPTION], agent.now[EPISODE_STEPS] = state, NONE, 0
@@ -64,7 +65,8 @@ def explore_world(
     agent: Agent,
     steps: Steps,
     routes: NDArray[np.int16],
-    starts_cdf: NDArray[np.float64],
+    starts: NDArray[Any],
+    starts_cdf: NDArray[Any],
     option_probability: float,
     uniform_actions: bool,
     max_episode_steps: int,
@@ -77,7 +79,7 @@ def explore_world(
         if not has_room(memory):
             return False
         if now[STATE] == NONE:
-            begin_episode(world, memory, agent, starts_cdf, stream)
+            begin_episode(world, memory, agent, starts, starts_cdf, stream)
         before, step = now[STATE], memory.sizes[TAKEN]
         action, option = decide(memory, routes, before, now[OPTION], option_probability, uniform_actions, stream)
         here = agent.of_world[before]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,15 @@ GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
 class Steps(NamedTuple):
     """One entry per step: from which state, by which action, to which state, and whether the episode ended there."""
 
-    before: NDArray[np.int32]
-    actions: NDArray[np.int16]
-    after: NDArray[np.int32]
-    ended: NDArray[np.int8]
+    before: NDArray[Any]
+    actions: NDArray[Any]
+    after: NDArray[Any]
+    ended: NDArray[Any]
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """The four arrays."""
+        return self.before, self.actions, self.after, self.ended
 
     @classmethod
     def room_for(cls, n_steps: int) -> Steps:
@@ -26,16 +31,17 @@ class Steps(NamedTuple):
         >>> Steps.room_for(3).before
         array([0, 0, 0], dtype=int32)
         """
-        return cls(*(np.zeros(n_steps, dtype=dtype) for dtype in (np.int32, np.int16, np.int32, np.int8)))
+        states, actions, ends = np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8)
+        return cls(*(np.zeros(n_steps, dtype=dtype) for dtype in (states, actions, states, ends)))
 
     def until(self, n_steps: int) -> Steps:
         """Return the first so many steps."""
-        return Steps(*(column[:n_steps] for column in self))
+        return Steps(*(column[:n_steps] for column in self.columns))
 
     @property
-    def first_states(self) -> NDArray[np.int32]:
+    def first_states(self) -> NDArray[Any]:
         """The state in which each episode began."""
         if not len(self.before):
             return self.before
         begins = np.append(0, np.flatnonzero(self.ended[:-1]) + 1)
-        return self.before[begins]
+        return np.asarray(self.before[begins])

@@ -27,7 +27,7 @@ class WorldRun:
         self.world, self.explorer = world, explorer
         self.steps = Steps.room_for(n_steps)
         self._table = world_table(world, episodic=True)
-        self._starts = _start_cdf(world)
+        self._starts = _starts(world)
         self._limit = _NO_LIMIT if max_episode_steps is None else max_episode_steps
         unseen = np.full(world.n_states, NONE, dtype=np.int32)
         self._agent = Agent(np.array([NONE, NONE, 0]), unseen, unseen.copy())
@@ -44,7 +44,7 @@ class WorldRun:
         explorer = self.explorer
         self._agent.now[OPTION] = NONE  # the options were made anew
         while not explore_world(
-            self._table, explorer.memory, self._agent, self.steps, explorer.routes, self._starts,
+            self._table, explorer.memory, self._agent, self.steps, explorer.routes, *self._starts,
             explorer.settings.option_probability, explorer.uniform_actions, self._limit, last_step, explorer.stream,
         ):  # fmt: skip
             explorer.memory = with_room(explorer.memory)
@@ -75,21 +75,22 @@ class WorldRun:
         self._agent.of_world[: of_world.size] = of_world
         self._agent.place[of_world] = np.arange(of_world.size)
         n_actions = np.diff(self.world.choice_ptr)[of_world].astype(np.int32)
-        for column, values in zip(self.steps, taken, strict=True):
+        for column, values in zip(self.steps.columns, taken.columns, strict=True):
             column[:n_steps] = values
         while remember_steps(self.explorer.memory, self.steps, n_steps, n_actions) < n_steps:
             self.explorer.memory = with_room(self.explorer.memory)
 
 
-def _start_cdf(world: World) -> NDArray[np.float64]:
-    if world.starts is None and world.start is None:
+def _starts(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the states in which an episode may begin, and the running sums of their chances."""
+    if world.starts is not None:
+        states = np.flatnonzero(world.starts)
+        cdf = np.cumsum(world.starts[states])
+        # The last takes what rounding has left.
+        cdf[-1] = np.inf
+        return states, cdf
+    if world.start is None:
         raise InvalidInput(
             "world must have a start state to be explored; got none. Set it: dataclasses.replace(world, start=0)."
         )
-    chances = np.zeros(world.n_states) if world.starts is None else world.starts
-    if world.starts is None:
-        chances[world.start] = 1.0
-    cdf = np.cumsum(chances)
-    # The last that is possible takes what rounding has left.
-    cdf[np.flatnonzero(chances)[-1] :] = np.inf
-    return cdf
+    return np.array([world.start]), np.array([np.inf])

@@ -39,7 +39,7 @@ class MapEnv(gym.Env[Any, Any]):
 
 
 def same(one: fp.Exploration, other: fp.Exploration) -> None:
-    for a, b in zip(one.steps, other.steps, strict=True):
+    for a, b in zip(one.steps.columns, other.steps.columns, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(one.visits, other.visits)
     np.testing.assert_array_equal(one.coverage, other.coverage)
@@ -49,15 +49,13 @@ def same(one: fp.Exploration, other: fp.Exploration) -> None:
 
 @pytest.mark.parametrize("method", GOALS)
 def test_an_environment_is_explored_as_the_world_that_it_is(method: str) -> None:
-    torus = fp.World.from_graph(fp.grid((7, 7)).adjacency, start=3)  # 2 to 4 choices per state
-    world = replace(torus, start=3)
-    world = fp.World.from_graph(cycle_of_cycles(), start=0)
+    world = replace(fp.World.from_graph(torus()), start=5)
     compiled = fp.explore(world, 1_500, method, max_episode_steps=60, seed=5)
     stepped = fp.explore(MapEnv(world, 60), 1_500, method, seed=5)
     same(compiled, stepped)
 
 
-def cycle_of_cycles() -> Any:
+def torus() -> Any:
     """A torus of 9 × 12: every state has four choices, so that a state tells nothing by their number."""
     rows, cols = np.meshgrid(np.arange(9), np.arange(12), indexing="ij")
     number = rows * 12 + cols

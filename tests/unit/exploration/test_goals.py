@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
@@ -10,47 +11,118 @@ import pytest
 
 import farpoint as fp
 from farpoint.exploration.explorer import Explorer, ExploreSettings
-from farpoint.exploration.goals import FarPoints, Seen, rarity
+from farpoint.exploration.goals import GOALS, FarPoints, Seen, rarity
 from farpoint.exploration.memory_kernels import neighbor_graph
 
+Walk = Iterator[tuple[int, int, int]]
 
-def wanderer(n_steps: int, world: fp.World, seed: int = 0, chance: float = 0.0) -> tuple[Explorer, list[tuple[int, int, int]]]:
-    """An explorer that was told of a random walk, and the walk in its own numbers."""
-    rng = np.random.default_rng(seed)
+
+def wanderer(world: fp.World, seed: int) -> tuple[Explorer, Walk]:
+    """An explorer that is told of a random walk, and the steps of the walk in its numbers."""
     explorer = Explorer(ExploreSettings(), 4, seed)
+    return explorer, _walk(world, explorer, np.random.default_rng(seed))
+
+
+def _walk(world: fp.World, explorer: Explorer, rng: np.random.Generator) -> Walk:
     number: dict[int, int] = {}
 
-    def visit(state: int, step: int) -> int:
+    def visit(state: int) -> int:
         if state not in number:
-            number[state] = explorer.new_state(step, len(world.choices(state)))
+            number[state] = explorer.new_state(explorer.n_steps, len(world.choices(state)))
         explorer.visit(number[state])
         return number[state]
 
-    here, walk = 0, []
-    visit(here, 0)
-    for step in range(n_steps):
+    here = 0
+    visit(here)
+    while True:
         choices = world.choices(here)
         action = int(rng.integers(len(choices)))
-        taken = int(rng.integers(len(choices))) if rng.random() < chance else action
-        there = int(world.transitions[[choices[taken]]].indices[0])
-        before, after = number[here], visit(there, step + 1)
+        there = int(world.transitions[[choices[action]]].indices[0])
+        before, after = number[here], visit(there)
         explorer.remember(before, action, after)
-        walk.append((before, action, after))
+        yield before, action, after
         here = there
-    return explorer, walk
 
 
 def test_the_score_is_that_of_the_whole_graph_though_only_changes_are_computed() -> None:
-    world = fp.random_maze(12, 12, seed=3)
+    explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
     far = FarPoints(4)
-    for n_steps in (30, 60, 400, 401, 3_000):
-        explorer, _ = wanderer(n_steps, world)
+    computed = 0
+    for n_steps in (30, 31, 60, 400, 401, 3_000):
+        while explorer.n_steps < n_steps:
+            next(walk)
         indptr, indices = neighbor_graph(explorer.memory)
-        if n_steps != 30:
-            explorer.memory.changed[:] = False
-            fresh = FarPoints(4)
-        fresh = FarPoints(4)
-        explorer.memory.changed[: explorer.n_states] = True
-        scores = fresh.scores(explorer.memory, indptr, indices)
+        computed += int(explorer.memory.changed.sum())
+        scores = far.scores(explorer.memory, indptr, indices)
         graph = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), far).walk.moves
         np.testing.assert_allclose(scores, fp.score(fp.World.from_graph(graph), 4), rtol=1e-11)
+    assert 0 < computed < 2 * explorer.n_states
+
+
+def test_counts_neighbors_and_ways_are_those_of_the_walk() -> None:
+    explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
+    taken = [next(walk) for _ in range(2_000)]
+    memory, n_states = explorer.memory, explorer.n_states
+    tried = Counter((before, action) for before, action, _ in taken)
+    assert all(memory.tried[pair] == count for pair, count in tried.items())
+    assert memory.tried[:n_states].sum() == 2_000
+    visits = Counter([0, *(after for *_, after in taken)])
+    assert memory.visits[:n_states].tolist() == [visits[state] for state in range(n_states)]
+    indptr, indices = neighbor_graph(memory)
+    pairs = {(u, int(v)) for u in range(n_states) for v in indices[indptr[u] : indptr[u + 1]]}
+    assert pairs == {pair for a, _, b in taken if a != b for pair in ((a, b), (b, a))}
+    # Ways lead along moves that were seen, as short as networkx finds them.
+    graph = nx.DiGraph([(before, after) for before, _, after in taken])
+    leads = {(before, action): after for before, action, after in taken}
+    goal = n_states - 1
+    route = explorer.routes_to(np.array([goal]))[0]
+    distance = nx.single_target_shortest_path_length(graph, goal)
+    for state, steps in dict(distance).items():
+        here, walked = state, 0
+        while here != goal:
+            here, walked = leads[here, int(route[here])], walked + 1
+        assert walked == steps
+    assert (route >= 0).sum() == len(dict(distance)) - 1
+
+
+def test_ways_in_a_noisy_world_prefer_what_mostly_works() -> None:
+    explorer = Explorer(ExploreSettings(), 2, 0)
+    states = [explorer.new_state(0) for _ in range(4)]
+    # From 0: action 0 leads to 1 once in ten times, action 1 leads to 2 always; 1 and 2 lead to 3.
+    for before, action, after, count in (
+        (0, 0, 1, 1),
+        (0, 0, 0, 9),
+        (0, 1, 2, 5),
+        (1, 0, 3, 5),
+        (2, 0, 1, 1),
+        (2, 1, 3, 4),
+    ):
+        for _ in range(count):
+            explorer.remember(states[before], action, states[after])
+    assert explorer.routes_to(np.array([3]))[0].tolist() == [1, 0, 1, -1]
+
+
+def test_rare_states_have_many_untried_actions_and_few_visits() -> None:
+    explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
+    taken = [next(walk) for _ in range(300)]
+    indptr, indices = neighbor_graph(explorer.memory)
+    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    tried = {(before, action) for before, action, _ in taken}
+    for state in range(explorer.n_states):
+        n_actions = int(explorer.memory.n_actions[state])
+        untried = n_actions - sum((state, action) in tried for action in range(n_actions))
+        assert seen.untried[state] == untried
+        assert rarity(seen)[state] == pytest.approx((untried + 1e-3) / seen.visits[state])
+
+
+@pytest.mark.parametrize("method", [name for name in GOALS if name != "none"])
+def test_goals_are_states_that_an_option_may_lead_to(method: str) -> None:
+    explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
+    for _ in range(500):
+        next(walk)
+    explorer.memory.terminal[[0, 5, explorer.n_states - 1]] = True
+    indptr, indices = neighbor_graph(explorer.memory)
+    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    goals = GOALS[method](seen, 6)
+    assert len(goals) == 6
+    assert seen.allowed[goals].all()
