@@ -91,10 +91,8 @@ class EnvRun:
             if self._state == NONE:
                 self._begin()
             self._step(action)
-            if any(
-                column[step] != there[step] for column, there in zip(self.steps.columns, taken.columns, strict=True)
-            ):
+            if any(now[step] != then[step] for now, then in zip(self.steps.columns, taken.columns, strict=True)):
                 raise WrongCheckpoint(
-                    f"environment must answer as it did when the checkpoint was made; got something else in step {step}. "
+                    f"environment must answer as when the checkpoint was made; got something else in step {step}. "
                     "Give it the same seed and layout."
                 )

@@ -60,7 +60,8 @@ class WorldRun:
         """The world's own number of the action of every step."""
         assert self.world.actions is not None
         steps = self.steps.until(self.explorer.n_steps)
-        return self.world.actions[self.world.choice_ptr[self._agent.of_world[steps.before]] + steps.actions]
+        choices = self.world.choice_ptr[self._agent.of_world[steps.before]] + steps.actions
+        return np.asarray(self.world.actions[choices])
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Return what a checkpoint must hold besides the steps."""
