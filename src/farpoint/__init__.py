@@ -41,6 +41,7 @@ _HOME = {
     "ContinuousMaze": "envs",
     "OptionsWrapper": "envs",
     "record_log": "envs",
+    "DiscoveringWrapper": "exploration",
     "Exploration": "exploration",
     "explore": "exploration",
     "cover_time": "measures",
@@ -105,7 +106,7 @@ if TYPE_CHECKING:
     )
     from farpoint.engines import engine
     from farpoint.envs import ContinuousMaze, OptionsWrapper, record_log
-    from farpoint.exploration import Exploration, explore
+    from farpoint.exploration import DiscoveringWrapper, Exploration, explore
     from farpoint.measures import cover_time, steps_between_states, visitation
     from farpoint.options import GraphOptions, LearnedOptions, Option, OptionSet, discover
     from farpoint.worlds import Log, World, four_rooms, grid, maze, open_room, random_maze, ring
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SMDPDQN",
     "ContinuousMaze",
+    "DiscoveringWrapper",
     "Exploration",
     "Goals",
     "GraphOptions",

@@ -1,0 +1,152 @@
+"""A Gymnasium wrapper in which options appear and improve while any agent trains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.envs.wrapper import OptionsWrapper
+from farpoint.errors import check_integer
+from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.slots import SlotOptions
+from farpoint.worlds.environments import count_actions
+from farpoint.worlds.keys import StateKey, check_key, state_key
+
+
+class DiscoveringWrapper(OptionsWrapper):
+    """An environment of which nothing is known beforehand, with ``n_options`` more actions: options found on the way.
+
+    Every step is remembered, and now and then the options are made anew of what was seen: shortest routes to far and
+    rare states, as in `explore`. Slots are empty at first; a slot keeps its goal while that is among the best, so that
+    what an agent has learned about it stays useful. ``info["changed_options"]`` names the slots whose goal changed in
+    this step. Otherwise it is an `OptionsWrapper`: the same rewards, durations and masks.
+
+    An agent that chooses uniformly among all actions would take options far too often, and never look around where
+    they bring it. So the mask offers options only now and then, such that a uniformly random choice among what is
+    offered is an option with ``option_probability``.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+        With discrete actions.
+    n_options : int
+        Number of slots.
+    gamma : float
+    method : {"diffusion", "novelty", "eigen", "cover", "random", "none"}
+        Where options lead, as in `explore`.
+    option_probability : float
+    t, remake_every : int
+        As in `explore`.
+    max_steps : int
+        The longest that one option may last.
+    unavailable : {"random", "refuse"}
+        What happens when an option is chosen that is not offered: one random primitive action, or an error.
+    state : function of (env, observation), optional
+        What identifies a state, as in `World.from_env`.
+    seed : int
+        Of the choice of goals; that of a reset decides when options are offered.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> env = fp.DiscoveringWrapper(gym.make("CliffWalking-v1"), n_options=4)
+    >>> env.action_space
+    Discrete(8)
+    >>> agent = fp.train_tabular(env, 3000, algorithm="intra-option")
+    >>> (env.options.goals >= 0).all()
+    np.True_
+    """
+
+    options: SlotOptions
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        n_options: int = 16,
+        gamma: float = 0.99,
+        *,
+        method: str = "diffusion",
+        option_probability: float = 0.05,
+        t: int = 4,
+        remake_every: int = 100,
+        max_steps: int = 1000,
+        unavailable: str = "random",
+        state: StateKey | None = None,
+        seed: int = 0,
+    ) -> None:
+        # Before the wrapper below records its own arguments: the first record counts.
+        gym.utils.RecordConstructorArgs.__init__(
+            self, n_options=n_options, gamma=gamma, method=method, option_probability=option_probability, t=t,
+            remake_every=remake_every, max_steps=max_steps, unavailable=unavailable, state=state, seed=seed,
+        )  # fmt: skip
+        n_options = check_integer("n_options", n_options, 1)
+        seed = check_integer("seed", seed, 0)
+        settings = ExploreSettings(method, n_options, option_probability, t, remake_every)
+        self._explorer = Explorer(settings, count_actions(env), seed)
+        slots = SlotOptions(self._explorer, n_options, state or state_key)
+        super().__init__(env, slots, gamma, max_steps=max_steps, unavailable=unavailable, state=state)
+        self._draws = np.random.default_rng(seed)
+        self._remake_at = remake_every
+        self._offered = False
+        self._here = -1
+
+    @property
+    def explorer(self) -> Explorer:
+        """What was seen so far."""
+        return self._explorer
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        observation, info = super().reset(seed=seed, options=options)
+        if seed is not None:
+            self._draws = np.random.default_rng(seed)
+        self._here = self._numbered(self._seen)
+        self._explorer.visit(self._here)
+        self._explorer.begin(self._here)
+        return observation, self._with_offer(info, [])
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take a primitive action, or follow an option to its end; then make the options anew if it is time."""
+        observation, reward, terminated, truncated, info = super().step(action)
+        changed: list[int] = []
+        if self._explorer.n_steps >= self._remake_at:
+            changed = self.options.refill()
+            self._remake_at = self._explorer.n_steps + self._explorer.interval
+        return observation, reward, terminated, truncated, self._with_offer(info, changed)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return which actions are offered now."""
+        mask = self.mask_at(self._seen)
+        if not self._offered:
+            mask[self.n_actions :] = False
+        return mask
+
+    def _first_action(self, option: int) -> Any | None:
+        if not self._offered and self.unavailable == "random":
+            return None
+        return super()._first_action(option)
+
+    def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = super()._primitive_step(action)
+        after = self._numbered(self._now)
+        self._explorer.visit(after, terminal=terminated)
+        self._explorer.remember(self._here, int(action), after)
+        self._here = after
+        return observation, reward, terminated, truncated, info
+
+    def _numbered(self, key: Any) -> int:
+        number = self.options.number.get(check_key(key))
+        if number is None:
+            number = self.options.number[key] = self._explorer.new_state(self._explorer.n_steps)
+        return number
+
+    def _with_offer(self, info: dict[str, Any], changed: list[int]) -> dict[str, Any]:
+        """Decide whether options are offered at the next decision."""
+        able = int(self.options.can_start(self._seen).sum())
+        # p = offered · able / (actions + able)
+        chance = self._explorer.settings.option_probability * (self.n_actions + able) / max(able, 1)
+        self._offered = able > 0 and self._draws.random() < chance
+        return {**info, "changed_options": changed, "action_mask": self.action_masks().astype(np.int8)}
