@@ -44,6 +44,7 @@ _HOME = {
     "DiscoveringWrapper": "exploration",
     "Exploration": "exploration",
     "explore": "exploration",
+    "best_option_probability": "measures",
     "cover_time": "measures",
     "steps_between_states": "measures",
     "visitation": "measures",
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
     from farpoint.engines import engine
     from farpoint.envs import ContinuousMaze, OptionsWrapper, record_log
     from farpoint.exploration import DiscoveringWrapper, Exploration, explore
-    from farpoint.measures import cover_time, steps_between_states, visitation
+    from farpoint.measures import best_option_probability, cover_time, steps_between_states, visitation
     from farpoint.options import GraphOptions, LearnedOptions, Option, OptionSet, discover
     from farpoint.worlds import Log, World, four_rooms, grid, maze, open_room, random_maze, ring
 
@@ -125,6 +126,7 @@ __all__ = [
     "OptionsWrapper",
     "Scores",
     "World",
+    "best_option_probability",
     "cover_time",
     "difficulty",
     "diffusion_distance",

@@ -1,5 +1,6 @@
 """How good options are: exact steps between states, cover time, visitation."""
 
+from farpoint.measures.probability import best_option_probability
 from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs, median_of_runs
 from farpoint.measures.steps import steps_between_states
 from farpoint.measures.steps_result import StepsBetweenStates
@@ -10,6 +11,7 @@ __all__ = [
     "Estimate",
     "SampledSteps",
     "StepsBetweenStates",
+    "best_option_probability",
     "cover_time",
     "interquartile_mean",
     "mean_of_runs",

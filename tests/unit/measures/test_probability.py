@@ -1,0 +1,26 @@
+"""The option probability with the fewest expected steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+
+
+@pytest.mark.parametrize(("world", "settings"), [(fp.four_rooms(), {"t": 4}), (fp.maze(), {"n_options": 10})])
+def test_no_other_probability_has_fewer_steps(world: fp.World, settings: dict[str, int]) -> None:
+    options = fp.discover(world, **settings)
+    best = fp.best_option_probability(world, options)
+    fewest = fp.steps_between_states(world, options, option_probability=best).mean
+    others = [
+        fp.steps_between_states(world, options, option_probability=p).mean
+        for p in (*np.geomspace(0.004, 0.95, 12), 0.98 * best, 1.02 * best)
+    ]
+    assert fewest <= min(others) * (1 + 1e-4)
+
+
+def test_options_that_only_hinder_are_not_taken() -> None:
+    # A complete graph: every state is one move away, and an option to one of them is a wasted decision.
+    world = fp.World.from_graph(1.0 - np.eye(6))
+    assert fp.best_option_probability(world, fp.OptionSet(world, [2])) == 0.0
