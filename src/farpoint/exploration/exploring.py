@@ -180,9 +180,12 @@ def explore(
     Examples
     --------
     >>> import gymnasium as gym, farpoint as fp
-    >>> found = fp.explore(gym.make("Taxi-v3"), 2000, seed=0)
-    >>> found.n_states > 3 * fp.explore(gym.make("Taxi-v3"), 2000, "none", actions="uniform").n_states
-    False
+    >>> fp.explore(gym.make("Taxi-v4"), 5000, seed=0)
+    Exploration(394 states in 5000 steps)
+    >>> fp.explore(fp.maze(), 2000, max_episode_steps=100)
+    Exploration(148 states in 2000 steps)
+    >>> fp.explore(fp.maze(), 2000, "none", actions="uniform", max_episode_steps=100)
+    Exploration(57 states in 2000 steps)
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     seed = check_integer("seed", seed, 0)

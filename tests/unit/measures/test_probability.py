@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import farpoint as fp
 
 
 @pytest.mark.parametrize(("world", "settings"), [(fp.four_rooms(), {"t": 4}), (fp.maze(), {"n_options": 10})])
-def test_no_other_probability_has_fewer_steps(world: fp.World, settings: dict[str, int]) -> None:
+def test_no_other_probability_has_fewer_steps(world: fp.World, settings: dict[str, Any]) -> None:
     options = fp.discover(world, **settings)
     best = fp.best_option_probability(world, options)
     fewest = fp.steps_between_states(world, options, option_probability=best).mean
@@ -23,4 +25,4 @@ def test_no_other_probability_has_fewer_steps(world: fp.World, settings: dict[st
 def test_options_that_only_hinder_are_not_taken() -> None:
     # A complete graph: every state is one move away, and an option to one of them is a wasted decision.
     world = fp.World.from_graph(1.0 - np.eye(6))
-    assert fp.best_option_probability(world, fp.OptionSet(world, [2])) == 0.0
+    assert fp.best_option_probability(world, fp.OptionSet(world, np.array([2]))) == 0.0
