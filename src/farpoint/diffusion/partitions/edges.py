@@ -1,36 +1,39 @@
 """Worlds larger than memory: the edges of a graph in a folder of Parquet files, one per range of states.
 
-``world.json`` says how many states there are, where each partition begins, and the sums over the whole world that every
-score needs. ``edges/part-….parquet`` holds the edges that leave the partition's states (columns ``source``,
-``target``, ``weight``, sorted by source), so any tool that writes Parquet can make one.
+``world.json`` says how many states there are, where each partition begins, the sums over the whole world that every
+score needs, and the length and digest of every file. ``edges/part-….parquet`` holds the edges that leave the
+partition's states (columns ``source``, ``target``, ``weight``, sorted by source). A file that is not the one that was
+written is refused before anything parses it.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, OutputError, check_integer
-from farpoint.files import whole_file, write_text
+from farpoint.diffusion.partitions.tables import TableFacts, parquet, read_table, write_table
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError, check_integer
+from farpoint.files import has_unfinished, read_facts, results_folder, write_facts
 from farpoint.worlds import World
 
 FORMAT = "farpoint-partitions"
-VERSION = 1
-_ROW_GROUP = 1 << 17
+VERSION = 2
+_WORLD = "world.json"
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class PartitionedWorld:
-    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d².
+    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²; the
+    file of every partition.
 
     Examples
     --------
@@ -45,6 +48,12 @@ class PartitionedWorld:
     bounds: tuple[int, ...]
     total: float
     squares: float
+    parts: tuple[TableFacts, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all edges, which says of scores whose they are."""
+        return hashlib.blake2b("".join(part.digest for part in self.parts).encode(), digest_size=16).hexdigest()
 
     @property
     def n_partitions(self) -> int:
@@ -57,43 +66,20 @@ class PartitionedWorld:
         pieces = []
         for partition in np.unique(owners):
             wanted = states[owners == partition]
-            source, target, weight = _read_edges(self.folder, int(partition), int(wanted[0]), int(wanted[-1]))
+            within = ("source", int(wanted[0]), int(wanted[-1]))
+            path = part_path(self.folder, "edges", int(partition))
+            edges = read_table(path, self.parts[partition], within=within)
+            source, target = edges["source"].astype(np.int64), edges["target"].astype(np.int64)
+            weight = edges["weight"].astype(np.float64)
             place = np.minimum(np.searchsorted(wanted, source), wanted.size - 1)
             keep = wanted[place] == source
             pieces.append((source[keep], target[keep], weight[keep]))
         return tuple(np.concatenate(part) for part in zip(*pieces, strict=True))  # type: ignore[return-value]
 
 
-def parquet() -> Any:
-    """Return pyarrow's module for Parquet files; fail with how to install it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtra(
-            f"partitions must have pyarrow installed; got {error}. Install it: pip install 'farpoint[dask]'."
-        ) from error
-    return pyarrow.parquet
-
-
 def part_path(folder: str | Path, kind: str, partition: int) -> Path:
     """Return the file of one partition."""
     return Path(folder) / kind / f"part-{partition:05d}.parquet"
-
-
-def _read_edges(folder: str, partition: int, first: int, last: int) -> Edges:
-    within = [("source", ">=", first), ("source", "<=", last)]
-    table = parquet().read_table(part_path(folder, "edges", partition), filters=within)
-    source, target = table["source"].to_numpy(), table["target"].to_numpy()
-    return source.astype(np.int64), target.astype(np.int64), table["weight"].to_numpy().astype(np.float64)
-
-
-def write_table(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Write columns to a Parquet file."""
-    import pyarrow
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as temporary:
-        parquet().write_table(pyarrow.table(columns), temporary, row_group_size=_ROW_GROUP)
 
 
 def write_partitions(
@@ -107,7 +93,7 @@ def write_partitions(
         Of a graph that does not fit into memory, its edges piece by piece, in ascending order of source, every edge in
         both directions with the same weight; states are 0 … n − 1, each with an edge.
     folder : path
-        A new or empty folder.
+        A new or empty folder, or one that an earlier call could not finish.
     states_per_partition : int
         A partition and its halo must fit into a worker's memory, several times.
 
@@ -121,6 +107,8 @@ def write_partitions(
         Edges out of order or in one direction only, states without edges, weights that are not positive.
     NotConnected
         Several components.
+    OutputError
+        A folder that has something in it, that another process is writing to, or that cannot be written.
 
     Examples
     --------
@@ -133,12 +121,7 @@ def write_partitions(
     parquet()
     size = check_integer("states_per_partition", states_per_partition, 1)
     path = Path(folder)
-    if path.exists() and any(path.iterdir()):
-        raise OutputError(f"folder must be new or empty; got {folder}, which has files in it.")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"folder must be one that can be written; got {folder} ({error}).") from error
+    _check_free(path)
     if isinstance(world, World):
         if not world.symmetric or world.restart is not None:
             raise InvalidInput(
@@ -146,12 +129,30 @@ def write_partitions(
             )
         if len(world.component_sizes) > 1:
             raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
-        return _write(_pieces(world, size), path, size, checked=True)
-    return _write(world, path, size, checked=False)
+        world, checked = _pieces(world, size), True
+    else:
+        checked = False
+    with results_folder(path) as unfinished:
+        # What a process left that was killed while its files were moved into place; ``world.json`` is the last of them.
+        _check_free(path)
+        shutil.rmtree(path / "edges", ignore_errors=True)
+        _write(world, unfinished, size, checked=checked)
+    return open_partitions(path)
 
 
-def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> PartitionedWorld:
-    """Write all partitions, and last ``world.json``, without which the folder is not a world."""
+def _check_free(path: Path) -> None:
+    try:
+        free = not path.exists() or has_unfinished(path) or not any(path.iterdir())
+        free = free and not (path / _WORLD).exists()
+    except OSError as error:
+        raise OutputError(f"folder must be one that can be written; got {path} ({error.strerror}).") from error
+    if not free:
+        raise OutputError(f"folder must be new or empty; got {path}, which has files in it.")
+
+
+def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> None:
+    """Write all partitions and ``world.json``."""
+    parts: list[TableFacts] = []
     bounds, total, squares, farthest = [0], 0.0, 0.0, -1
     balance, components = EdgeBalance(), StreamedComponents()
     for source, target, weight in _regrouped(pieces, size):
@@ -168,7 +169,7 @@ def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> 
             balance.add(source, target, weight)
             components.add(bounds[-1], int(source[-1]) + 1, source, target)
         columns = {"source": source, "target": target, "weight": weight}
-        write_table(part_path(path, "edges", len(bounds) - 1), columns)
+        parts.append(write_table(part_path(path, "edges", len(bounds) - 1), columns))
         bounds.append(int(source[-1]) + 1)
         total, squares = total + float(degrees.sum()), squares + float(degrees @ degrees)
     if len(bounds) == 1:
@@ -181,10 +182,8 @@ def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> 
         raise InvalidInput("every edge must come in both directions with the same weight; got some that do not.")
     if not checked and components.count() > 1:
         raise NotConnected(f"world must be connected; got {components.count()} components.")
-    written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares)
-    about = {"format": FORMAT, "version": VERSION, **{k: v for k, v in asdict(written).items() if k != "folder"}}
-    write_text(path / "world.json", json.dumps(about))
-    return written
+    facts = {"n_states": bounds[-1], "bounds": bounds, "total": total, "squares": squares}
+    write_facts(path / _WORLD, FORMAT, {**facts, "parts": [asdict(part) for part in parts]}, version=VERSION)
 
 
 def _pieces(world: World, size: int) -> Iterator[Edges]:
@@ -232,10 +231,16 @@ def open_partitions(folder: str | Path) -> PartitionedWorld:
     192
     """
     try:
-        about = json.loads((Path(folder) / "world.json").read_text())
-        if about["format"] != FORMAT or about["version"] != VERSION:
-            raise InvalidFile(f"{folder} must be partitions of version {VERSION}; got {about['format']}.")
-        bounds = tuple(int(bound) for bound in about["bounds"])
-        return PartitionedWorld(str(folder), int(about["n_states"]), bounds, float(about["total"]), about["squares"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidFile(f"{folder} must be a folder that write_partitions wrote; got {error!r}.") from error
+        facts = read_facts(Path(folder) / _WORLD, FORMAT, version=VERSION)
+        return PartitionedWorld(
+            str(folder),
+            int(facts["n_states"]),
+            tuple(int(bound) for bound in facts["bounds"]),
+            float(facts["total"]),
+            float(facts["squares"]),
+            tuple(TableFacts.of(part) for part in facts["parts"]),
+        )
+    except (InvalidFile, ValueError, KeyError, TypeError) as error:
+        raise InvalidFile(
+            f"{folder} must be a folder that write_partitions wrote; got no whole {_WORLD} of version {VERSION}."
+        ) from error
