@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -106,7 +107,7 @@ def read_arrays(
 def _open_regular(path: str | PathLike[str]) -> BufferedReader:
     """Open a file for reading; fail if it is a pipe, which would wait for a writer, or a device."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise ValueError("it is not a regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     return Path(path).open("rb")
 
 
@@ -176,24 +177,16 @@ def _sealed(facts: Mapping[str, Any]) -> str:
 
 
 def file_digest(path: str | PathLike[str]) -> str:
-    """Return a digest of the bytes of a file, which is read piece by piece.
+    """Return a digest of the bytes of a regular file, which is read piece by piece.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_text(f"{folder}/note.txt", "complete")
     ...     file_digest(f"{folder}/note.txt")
     '...'
-
-    Raises
-    ------
-    InvalidFile
-        If it cannot be read.
     """
-    try:
-        with _open_regular(path) as opened:
-            return hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    except (OSError, ValueError) as error:
-        raise InvalidFile(f"{path} must be a file that can be read; got {error}.") from error
+    with _open_regular(path) as opened:
+        return hashlib.file_digest(opened, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def _digest(header: Mapping[str, Any], arrays: Arrays) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from farpoint.errors import OutputError
@@ -58,16 +58,30 @@ def results_folder(target: Path) -> Iterator[Path]:
 
 
 def _move_all(source: Path, target: Path) -> None:
-    """Move files and folders, in the order of their names; fail before the first if something is in the way."""
+    """Move files and folders, in the order of their names; fail before the first if something is in the way.
+
+    If a move fails, those that were not there before are removed again; files that were replaced are whole, and new.
+    """
+    appeared: list[Path] = []
     try:
         moves = [(path, _destination(path, target / path.name)) for path in sorted(source.iterdir())]
         for path, destination in moves:
+            if not destination.exists():
+                appeared.append(destination)
             if destination.parent == target.resolve():
                 os.replace(path, destination)
             else:  # through a symbolic link, perhaps onto another disk
                 with whole_file(destination) as temporary:
                     shutil.copyfile(path, temporary)
-    except OSError as error:
+    except (OSError, OutputError) as error:
+        for path in appeared:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    path.unlink()
+        if isinstance(error, OutputError):
+            raise
         raise _cannot_write(target, error) from error
 
 

@@ -55,7 +55,7 @@ def unfinished_folder(target: Path) -> Iterator[Path | None]:
     .farpoint-unfinished None
     """
     temporary = target / _PREFIX
-    lock = _claim(temporary, os.mkdir)
+    lock = _claim(temporary, _new_folder)
     if lock is None:
         yield None
         return
@@ -85,26 +85,33 @@ def remove_unfinished(folder: Path) -> None:
         _remove_if_left(path)
 
 
-def _new_file(path: Path) -> None:
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+def _new_file(path: Path) -> int:
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
 
 
-def _claim(path: Path, make: Callable[[Path], None]) -> int | None:
+def _new_folder(path: Path) -> int:
+    os.mkdir(path)
+    if fcntl is None:
+        return _NO_LOCK
+    try:
+        return os.open(path, _LOOK)
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()
+        raise
+
+
+def _claim(path: Path, make: Callable[[Path], int]) -> int | None:
     """Make ``path`` and return the lock on it; return None if another process is at work on one of that name."""
     while True:
         try:
-            make(path)
+            lock = make(path)
         except FileExistsError:
             if not _remove_if_left(path):
                 return None
             continue
-        if fcntl is None:
-            return _NO_LOCK
-        try:
-            lock = os.open(path, _LOOK)
-        except FileNotFoundError:  # taken for one that was left, before it was locked
-            continue
-        if _lock(lock) is not False and _is_same(lock, path):
+        # Before it is locked, another process may take it for one that was left, and remove it.
+        if fcntl is None or (_lock(lock) is not False and _is_same(lock, path)):
             return lock
         os.close(lock)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -136,8 +136,8 @@ def write_partitions(
         # What a process left that was killed while its files were moved into place; ``world.json`` is the last of them.
         _check_free(path)
         shutil.rmtree(path / "edges", ignore_errors=True)
-        _write(world, unfinished, size, checked=checked)
-    return open_partitions(path)
+        written = _write(world, unfinished, size, checked=checked)
+    return replace(written, folder=str(path))
 
 
 def _check_free(path: Path) -> None:
@@ -150,7 +150,7 @@ def _check_free(path: Path) -> None:
         raise OutputError(f"folder must be new or empty; got {path}, which has files in it.")
 
 
-def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> None:
+def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> PartitionedWorld:
     """Write all partitions and ``world.json``."""
     parts: list[TableFacts] = []
     bounds, total, squares, farthest = [0], 0.0, 0.0, -1
@@ -182,8 +182,10 @@ def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> 
         raise InvalidInput("every edge must come in both directions with the same weight; got some that do not.")
     if not checked and components.count() > 1:
         raise NotConnected(f"world must be connected; got {components.count()} components.")
-    facts = {"n_states": bounds[-1], "bounds": bounds, "total": total, "squares": squares}
-    write_facts(path / _WORLD, FORMAT, {**facts, "parts": [asdict(part) for part in parts]}, version=VERSION)
+    written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares, tuple(parts))
+    facts = {name: value for name, value in asdict(written).items() if name != "folder"}
+    write_facts(path / _WORLD, FORMAT, facts, version=VERSION)
+    return written
 
 
 def _pieces(world: World, size: int) -> Iterator[Edges]:

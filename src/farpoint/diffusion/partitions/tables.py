@@ -47,10 +47,10 @@ class TableFacts:
             If it is missing or damaged.
         """
         try:
-            n_bytes = path.stat().st_size
+            same = path.stat().st_size == self.n_bytes and file_digest(path) == self.digest
         except OSError as error:
             raise InvalidFile(f"{path} must be there; got {error.strerror}. Write it again.") from error
-        if n_bytes != self.n_bytes or file_digest(path) != self.digest:
+        if not same:
             raise InvalidFile(f"{path} must be whole; it is damaged or that of another partition. Write it again.")
 
 
