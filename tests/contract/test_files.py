@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -63,6 +64,26 @@ def eigenfunctions() -> Format:
     return Format(functions.save, lambda path: content(fp.deep.Eigenfunctions.load(path)))
 
 
+@cache
+def agent() -> Format:
+    pytest.importorskip("stable_baselines3")
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    settings = {"learning_starts": 4, "buffer_size": 50, "train_freq": (2, "step"), "policy_kwargs": {"net_arch": [4]}}
+    trained = fp.SMDPDQN("MlpPolicy", env, seed=0, device="cpu", **settings).learn(20)
+
+    def content(loaded: Any) -> Content:
+        weights = {name: tensor.detach().numpy() for name, tensor in loaded.policy.state_dict().items()}
+        optimizer = {f"step {number}": float(one["step"]) for number, one in moments(loaded)}
+        names = ("num_timesteps", "exploration_rate", "gamma", "buffer_size", "learning_starts", "train_freq")
+        return {**weights, **optimizer, **{name: getattr(loaded, name) for name in names}}
+
+    def moments(loaded: Any) -> Any:
+        return loaded.policy.optimizer.state_dict()["state"].items()
+
+    assert len(moments(trained)) > 0
+    return Format(trained.save, lambda path: content(fp.SMDPDQN.load(path, env, device="cpu")))
+
+
 ARRAYS = {
     "numbers": np.linspace(0.0, 1.0, 5_000).reshape(1_000, 5),
     "flags": np.array([True, False]),
@@ -101,6 +122,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "cover options": lambda: option_set("cover"),
     "learned options": learned,
     "eigenfunctions": eigenfunctions,
+    "exploring agent": agent,
     "arrays": lambda: arrays(compressed=False),
     "compressed arrays": lambda: arrays(compressed=True),
     "piece": piece,
