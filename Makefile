@@ -2,7 +2,7 @@ PYTHON ?= python3
 OUT ?= out
 INSTALLED := .venv/.installed
 
-.PHONY: paper test lint bench clean
+.PHONY: paper test lint bench faults clean
 
 paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
@@ -21,6 +21,11 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
 	.venv/bin/python -m benchmarks.extension
+
+# Fifty kills of every long command; an hour or more.
+faults: $(INSTALLED)
+	.venv/bin/python -m pytest -q tests/faults
+	.venv/bin/python -m tests.faults.kills 50
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

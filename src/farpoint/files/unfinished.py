@@ -26,7 +26,7 @@ _LOOK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file beside ``target``, with the same ending; remove it afterwards if it is still there.
+    """Give a new empty file beside ``target``, with the same ending, to be renamed in the block; remove it if that fails.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, unfinished_file(Path(folder) / "page.html") as temporary:
@@ -38,9 +38,13 @@ def unfinished_file(target: Path) -> Iterator[Path]:
     temporary, lock = next((name, lock) for name in names if (lock := _claim(name, _new_file)) is not None)
     try:
         yield temporary
+    except BaseException:
+        # Once it is renamed, another thread or process may have a file of that name.
+        if lock == _NO_LOCK or _is_same(lock, temporary):
+            with suppress(OSError):
+                temporary.unlink()
+        raise
     finally:
-        with suppress(OSError):
-            temporary.unlink()
         _release(lock)
 
 
@@ -86,7 +90,11 @@ def remove_unfinished(folder: Path) -> None:
 
 
 def _new_file(path: Path) -> int:
-    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    opened = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+    if fcntl is None:  # there an open file cannot be renamed
+        os.close(opened)
+        return _NO_LOCK
+    return opened
 
 
 def _new_folder(path: Path) -> int:
@@ -158,5 +166,5 @@ def _release(lock: int) -> None:
 def _is_same(opened: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(opened), os.lstat(path))
-    except FileNotFoundError:
+    except OSError:
         return False
