@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -290,6 +291,28 @@ def test_a_failed_write_leaves_the_old_file(
         file_format.write(written)
     assert written.read_bytes() == before
     assert sorted(path.name for path in written.parent.iterdir()) == names
+
+
+def test_links_are_followed_and_devices_refused(file_format: Format, written: Path, tmp_path: Path) -> None:
+    expected = file_format.read(written)
+    (tmp_path / "far").mkdir()
+    target = tmp_path / "far" / written.name
+    target.write_bytes(b"old")
+    (tmp_path / "near").mkdir()
+    link = tmp_path / "near" / written.name
+    link.symlink_to(target)
+    file_format.write(link)
+    assert link.is_symlink()
+    assert_same(file_format.read(link), expected)
+    assert target.read_bytes() == written.read_bytes()
+    link.unlink()
+    for other in (os.mkfifo, lambda path: path.symlink_to(os.devnull)):
+        other(link)
+        with pytest.raises(OutputError, match="must be a regular file or not exist"):
+            file_format.write(link)
+        assert not link.is_file()
+        link.unlink()
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_folder_that_does_not_exist_is_an_output_error(file_format: Format, tmp_path: Path) -> None:

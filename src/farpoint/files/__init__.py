@@ -10,7 +10,7 @@ one left.
 from farpoint.files.arrays import file_digest, read_arrays, read_facts, write_arrays, write_facts
 from farpoint.files.pieces import PieceFolder
 from farpoint.files.results import results_folder
-from farpoint.files.unfinished import has_unfinished
+from farpoint.files.unfinished import has_unfinished, remove_unfinished
 from farpoint.files.whole import whole_file, write_rows, write_text
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "has_unfinished",
     "read_arrays",
     "read_facts",
+    "remove_unfinished",
     "results_folder",
     "whole_file",
     "write_arrays",

@@ -26,7 +26,7 @@ _LOOK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[Path]:
-    """Give a new empty file beside ``target``, with the same ending, to be renamed in the block; remove it if that fails.
+    """Give a new empty file beside ``target``, with the same ending, that the block renames; remove it on an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, unfinished_file(Path(folder) / "page.html") as temporary:
