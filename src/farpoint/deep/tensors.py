@@ -1,14 +1,26 @@
-"""The state of modules and optimizers as named numpy arrays, and back: what checkpoints and files hold."""
+"""What all of torch here shares: one thread, and states of modules and optimizers as named numpy arrays, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run the block on one thread: the order of additions, and so the rounding, depends on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def module_arrays(prefix: str, module: torch.nn.Module) -> Arrays:

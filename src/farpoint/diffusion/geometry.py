@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
@@ -21,6 +22,7 @@ def _symmetric_walk(world: World, what: str) -> Walk:
     return walk
 
 
+@one_blas_thread()
 def distributions(
     world: World, t: float, states: NDArray[np.int64], decomposition: Spectrum | None = None
 ) -> NDArray[np.float64]:
@@ -45,6 +47,7 @@ def distributions(
     return np.asarray(spectrum.phi_tilde @ (spectrum.phi[states] * spectrum.powers(t)).T)
 
 
+@one_blas_thread()
 def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
     """Return the diffusion distance D_t(s, ·) from ``state`` s to every state.
 
@@ -82,6 +85,7 @@ def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "p
     return distances
 
 
+@one_blas_thread()
 def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -> NDArray[np.float64]:
     """Return coordinates in which Euclidean distance is the weighted diffusion distance.
 
@@ -116,6 +120,7 @@ def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -
     return np.asarray((spectrum.phi * spectrum.powers(t))[:, 1:] * np.sqrt(spectrum.degrees.sum()))
 
 
+@one_blas_thread()
 def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> float:
     """Return how hard a world is to cross: its number of states times its mean pairwise diffusion distance.
 
@@ -144,6 +149,7 @@ def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> 
     return float(n_states * total / (n_states**2 * n_times))
 
 
+@one_blas_thread()
 def score_bound(world: World, t: float = 4) -> NDArray[np.float64]:
     """Return the upper bound of Proposition 2 on f_t: ω₂^{2t} (1 / π₀(s) − 1).
 

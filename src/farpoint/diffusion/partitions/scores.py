@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import SAME_SCORE
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, part_path
 from farpoint.diffusion.partitions.tables import TableFacts, read_table, write_table
@@ -24,6 +25,7 @@ from farpoint.files import read_facts, write_facts
 _KIND = "farpoint-partition-scores"
 
 
+@one_blas_thread()
 def score_partitions(
     folder: str | Path,
     t: int = 4,
