@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint
+from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint, check_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +55,8 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     ...     Path(f"{folder}/note.txt").read_text()
     'complete'
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
+    target = Path(os.path.realpath(check_path("path", path)))
+    if os.path.exists(target) and not target.is_file():
         raise OutputError(f"{path} must be a regular file or not exist; got something else.")
     temporary = target.with_name(f".{secrets.token_hex(4)}.{target.name}")
     try:
@@ -148,6 +148,9 @@ def read_arrays(
     """
     import numpy as np
 
+    path = check_path("path", path)
+    if path.suffix == ".npy":
+        raise InvalidFile(f"{path} must be a .npz file of {kind}; got a .npy file, which holds one array only.")
     try:
         with Path(path).open("rb") as opened:
             _check_sizes(opened)
@@ -234,7 +237,7 @@ class PieceFolder:
     """
 
     def __init__(self, folder: str | PathLike[str] | None, what: str, about: Mapping[str, Any]) -> None:
-        self.folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else check_path("checkpoint", folder)
         self._kind = f"farpoint-{what}-piece"
         self._about = json.loads(json.dumps(about))
         if self.folder is None:

@@ -35,7 +35,7 @@ class Worker:
             [sys.executable, "-m", "tests.fuzz.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=None,
             cwd=_ROOT,
             env=os.environ | settings,
         )
@@ -115,7 +115,7 @@ def table(tallies: dict[str, Tally]) -> str:
               total      ok refused    long  exotic foreign  silent    hang   crash
     call          3       3       0       0       0       0       0       0       0
     """
-    rows = [("", "total", *ENDS)]
+    rows: list[tuple[str, ...]] = [("", "total", *ENDS)]
     for kind, tally in tallies.items():
         rows.append((kind, *map(str, (tally.counts.total(), *(tally.counts[end] for end in ENDS)))))
     return "\n".join(f"{row[0]:7}" + "".join(f"{cell:>8}" for cell in row[1:]) for row in rows)

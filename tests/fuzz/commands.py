@@ -38,7 +38,21 @@ PLAUSIBLE = {
     "jobs": ("1",),
 }
 ABSURD = (
-    *("", " ", "-1", "0", "nan", "inf", "-inf", "1e308", "1000000000000", "99999999999999999999", "1.5", "None", "text"),
+    *(
+        "",
+        " ",
+        "-1",
+        "0",
+        "nan",
+        "inf",
+        "-inf",
+        "1e308",
+        "1000000000000",
+        "99999999999999999999",
+        "1.5",
+        "None",
+        "text",
+    ),
     *("é", "x" * 5_000, "a\nb", ",", "diffusion,,eigen", "png,", "folder", "loop", "numbers.npy", "missing/map.txt"),
     *("open_room:0x3", "open_room:999999999x999999999", "random_maze:", "gym:", "gym:Nothing-v0", "gym:CartPole-v1"),
     *("four_room", "--", "-", "--help", "--no-such-option", "[bold]", "\x1b[31m", "text.txt/x", "\udcff"),
@@ -93,12 +107,16 @@ def run(words: list[str], text: str | None) -> tuple[int, str, str]:
     """Return the exit code, output and errors of a command line, run in this process."""
     output, errors = io.StringIO(), io.StringIO()
     stdin = None if text is None else io.StringIO(text)
-    with patch.object(sys, "argv", ["farpoint", *words]), patch.object(sys, "stdin", stdin):
-        with redirect_stdout(output), redirect_stderr(errors):
-            try:
-                main()
-            except SystemExit as end:
-                return int(end.code or 0), output.getvalue(), errors.getvalue()
+    with (
+        patch.object(sys, "argv", ["farpoint", *words]),
+        patch.object(sys, "stdin", stdin),
+        redirect_stdout(output),
+        redirect_stderr(errors),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            return int(end.code or 0), output.getvalue(), errors.getvalue()
     raise AssertionError("the command did not end with an exit code")
 
 

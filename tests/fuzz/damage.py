@@ -24,7 +24,10 @@ def _map() -> Format:
         fp.World.from_map(path.read_text(errors="replace"), largest_component=True)
         return {}
 
-    return Format(lambda path: path.write_text("S..#\n.#..\n...G\n") and None, read)
+    def write(path: Path) -> None:
+        path.write_text("S..#\n.#..\n...G\n")
+
+    return Format(write, read)
 
 
 def _partition(which: int) -> Format:
@@ -149,5 +152,3 @@ def _same(one: Any, two: Any) -> bool:
     if isinstance(one, dict) and isinstance(two, dict):
         return one.keys() == two.keys() and all(_same(one[name], two[name]) for name in one)
     return bool(np.array_equal(one, two)) and np.asarray(one).dtype == np.asarray(two).dtype
-
-

@@ -1,14 +1,16 @@
 """What is passed: Python expressions, so that every failing call can be printed as a line that runs.
 
 `w` stands for the world of the call. `PLAUSIBLE` gives, for the name of a parameter, expressions that a reader of the
-docstring might write; a name that is not there gets what its annotation suggests. `ABSURD` are values of types that
-might well be passed by mistake: they must be refused with an error of Farpoint. `EXOTIC` are of types that no reader of a
-docstring would pass: foreign exceptions are counted for them, and allowed.
+docstring might write; a name that is not there gets what its annotation suggests. Of the `ABSURD` values, those that
+might be passed by mistake (`mistakes`) must be refused with an error of Farpoint. All others, and `EXOTIC` ones, are of
+types that no reader of the docstring would pass: foreign exceptions are counted for them, and allowed.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -88,7 +90,9 @@ def figure() -> Any:
 
 
 NAMES: dict[str, Any] = {
-    **{item.__name__: item for item in (found, scored, lake, wrapped, plane, bad_csr, graph_options, functions, figure)},
+    **{
+        item.__name__: item for item in (found, scored, lake, wrapped, plane, bad_csr, graph_options, functions, figure)
+    },
     **{item.__name__: item for item in (Decimal, Fraction, Path, Counter, Walk, OptionList, learned_options)},
     "WORLDS": WORLDS,
     "direction_controller": direction_controller,
@@ -275,6 +279,7 @@ SPARSE = (
     "bad_csr(900_000_000)",
     "bad_csr(-1)",
 )
+SCALARS = ("None", "True", "1j", "'four_rooms'", "w.n_states", "[]", "np.array(3)")
 OTHERS = ("None", "True", "1j", "'four_rooms'", "w", "w.n_states", "found(W)", "nx.path_graph(3)", "nx.Graph()")
 ABSURD = (*NUMBERS, *TEXTS, *ARRAYS, *SPARSE, *OTHERS)
 EXOTIC = (
@@ -305,3 +310,13 @@ EXOTIC = (
     "lake()",
     "Exception('x')",
 )
+
+
+def mistakes(parameter: inspect.Parameter) -> tuple[str, ...]:
+    """Return the absurd values that a reader of the docstring might pass by mistake."""
+    words = set(re.findall(r"\w+", str(parameter.annotation))) - {"None", "np", "os"}
+    if words <= {"int", "float", "bool", "str", "Path", "PathLike"}:
+        return (*NUMBERS, *TEXTS, *SCALARS)
+    if words & {"Callable", "Progress", "StateKey", "GoalOf", "Controller", "Generator", "Spectrum", "Known"}:
+        return (*NUMBERS, *TEXTS, *SCALARS)
+    return ABSURD

@@ -121,11 +121,12 @@ def _print_map(console: Console, options: OptionSet) -> None:
         return
     text = options.to_text()
     lines = text.splitlines()
+    drawn = {"#": "█", ".": "·"} if console.encoding.startswith("utf") else {}
     if len(lines[0]) > console.width or len(lines) > _TALLEST_MAP:
         console.print(f"(the map, {len(lines)} × {len(lines[0])}, is larger than this terminal)", highlight=False)
         return
     colored = Text()
     styles = {"#": "bright_black", "*": "bold red", ".": "dim"}
     for symbol in text + "\n":
-        colored.append("█" if symbol == "#" else "·" if symbol == "." else symbol, style=styles.get(symbol, ""))
+        colored.append(drawn.get(symbol, symbol), style=styles.get(symbol, ""))
     console.print(colored)

@@ -18,7 +18,7 @@ from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 from farpoint.worlds.samples import check_observations
 
 EXTENSIONS = ("nystrom", "harmonics")
@@ -68,7 +68,7 @@ class ExtendedScores(Scores):
 
 
 def extend(
-    world: World,
+    world: WorldLike,
     sample: ArrayLike,
     t: float = 4,
     *,
@@ -135,6 +135,7 @@ def extend(
     >>> bool(scores.error_estimate < 0.3 * scores.std())
     True
     """
+    world = as_world(world)
     walk = Walk.of(world)
     t = check_time(t)
     method = check_word("method", method, EXTENSIONS)
@@ -226,7 +227,7 @@ def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDA
     return float(np.sqrt(np.mean((values[others] - _true_scores(walk, t, others)) ** 2)))
 
 
-def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
+def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
     """Return the score at observations that need not be states: exact at every state, smooth between them.
 
     Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
@@ -252,6 +253,7 @@ def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArr
     >>> bool(np.abs(fp.diffusion.extend_to(world, scores, world.observations) - scores).max() < 1e-8)
     True
     """
+    world = as_world(world)
     from scipy.interpolate import RBFInterpolator
 
     points = check_observations(world, observations)

@@ -16,7 +16,7 @@ from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import Progress, StateScores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, check_path
 
 
 def score_partitions(
@@ -111,7 +111,7 @@ def read_scores(folder: str | Path) -> NDArray[np.float64]:
     ...     fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, t=4)).size
     192
     """
-    files = sorted(Path(folder).glob("part-*.parquet"))
+    files = sorted(check_path("folder", folder).glob("part-*.parquet"))
     if not files:
         raise InvalidInput(f"folder must hold scores; got {folder} without. Write them with score_partitions.")
     return np.concatenate([parquet().read_table(file, columns=["score"])["score"].to_numpy() for file in files])
