@@ -105,17 +105,17 @@ def check_word(what: str, value: object, words: Iterable[str], others: str = "")
     raise UnknownName(f"{what} must be {others}one of {', '.join(words)}; got {value!r}.{hint}")
 
 
-def check_integer(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """Return ``value`` as an int if it is a whole number within the limits."""
+def check_integer(what: str, value: object, least: int | None = None, most: int = 2**63 - 1) -> int:
+    """Return ``value`` as an int if it is a whole number within the limits; never more than 64 bits hold."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if isinstance(value, float) and value.is_integer():
         whole = True
     if not whole:
         raise InvalidInput(f"{what} must be a whole number; got {value!r}.")
     number: int = int(value)  # type: ignore[call-overload]
-    if least is not None and number < least:
+    if number < (-(2**63) if least is None else least):
         raise InvalidInput(f"{what} must be at least {least}; got {number}.")
-    if most is not None and number > most:
+    if number > most:
         raise InvalidInput(f"{what} must be at most {most}; got {number}.")
     return number
 

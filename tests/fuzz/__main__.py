@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import chain
 from pathlib import Path
 
-from tests.fuzz.campaign import Tally, campaign, describe, table
+from tests.fuzz.campaign import campaign, cases, describe, table
 from tests.fuzz.cases import FAILURES
 
 
@@ -19,10 +20,13 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first case, to repeat one")
     parser.add_argument("--failures", type=Path, default=Path("out/fuzz.txt"), help="where the failures are written")
     asked = parser.parse_args()
-    tallies: dict[str, Tally] = {}
-    for kind, count in (("call", asked.calls), ("command", asked.commands), ("file", asked.files)):
-        numbers = range(asked.first, asked.first + count)
-        tallies[kind] = campaign(kind, asked.seed, numbers, lambda line: print(line, file=sys.stderr, flush=True))
+    counts = {"call": asked.calls, "command": asked.commands, "file": asked.files}
+    tallies = campaign(
+        chain.from_iterable(
+            cases(kind, asked.seed, range(asked.first, asked.first + count)) for kind, count in counts.items()
+        ),
+        lambda line: print(line, file=sys.stderr, flush=True),
+    )
     asked.failures.parent.mkdir(parents=True, exist_ok=True)
     lines = [describe(*failure) for tally in tallies.values() for failure in tally.failed]
     asked.failures.write_text("\n".join(lines) + "\n", encoding="utf-8")

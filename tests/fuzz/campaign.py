@@ -9,7 +9,7 @@ import selectors
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class Worker:
             [sys.executable, "-m", "tests.fuzz.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=None,
+            stderr=subprocess.DEVNULL,
             cwd=_ROOT,
             env=os.environ | settings,
         )
@@ -85,12 +85,19 @@ def cases(kind: str, seed: int, numbers: range) -> Iterator[tuple[int, Case]]:
         yield number, DRAW[kind](np.random.default_rng([seed, sorted(DRAW).index(kind), number]))
 
 
-def campaign(kind: str, seed: int, numbers: range, tell: Callable[[str], None] = lambda line: None) -> Tally:
-    """Run cases and return how they ended; ``tell`` hears of every failure at once."""
-    tally, worker = Tally(), None
-    for number, case in cases(kind, seed, numbers):
+def campaign(numbered: Iterable[tuple[int, Case]], tell: Callable[[str], None] = lambda line: None) -> dict[str, Tally]:
+    """Run cases and return how those of each kind ended; ``tell`` hears of every failure at once."""
+    tallies: dict[str, Tally] = {}
+    worker = None
+    for number, case in numbered:
         worker = worker or Worker()
         outcome = worker.run(case)
+        if outcome.end == HANG:
+            # Once more: the first time, loops may have been compiled on a busy machine.
+            worker.stop()
+            worker = Worker()
+            outcome = worker.run(case)
+        tally = tallies.setdefault(case.kind, Tally())
         tally.counts[outcome.end] += 1
         if outcome.end in FAILURES:
             tally.failed.append((number, case, outcome))
@@ -100,7 +107,7 @@ def campaign(kind: str, seed: int, numbers: range, tell: Callable[[str], None] =
             worker = None
     if worker is not None:
         worker.stop()
-    return tally
+    return tallies
 
 
 def describe(number: int, case: Case, outcome: Outcome) -> str:

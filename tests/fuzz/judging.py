@@ -1,8 +1,8 @@
 """How a case ended.
 
 - *ok*: it returned. *refused*: an error of Farpoint in one short line, or Python's own for a missing or unknown
-  argument. *long*: it asked for endless work, and could be interrupted. *exotic*: any other exception, for an argument
-  of a type that no reader of the docstring would pass.
+  argument. *long*: it asked for endless work, and could be interrupted or had no memory left. *exotic*: any other
+  exception, for an argument of a type that no reader of the docstring would pass.
 - *foreign*: any other exception, or a message longer than a line. *silent*: it returned numbers that are not finite,
   changed its arguments, left temporary files, or read something else from a damaged file. *hang*: it took longer than
   the limit. *crash*: its process ended.
@@ -63,8 +63,9 @@ def judge(case: Case) -> Outcome:
         return Outcome(LONG if case.endless else HANG, f"interrupted after {_PATIENCE if case.endless else _LIMIT} s")
     except FarpointError as error:
         outcome = _judge_message(error)
+    except MemoryError as error:
+        outcome = Outcome(LONG if case.endless else EXOTIC if case.exotic else FOREIGN, _where(error))
     except Exception as error:
-        # Raised by the call itself, not within it: a missing or unknown argument.
         outcome = Outcome(EXOTIC if case.exotic else FOREIGN, _where(error))
     finally:
         signal.alarm(0)
@@ -107,6 +108,7 @@ def judge_call(case: Case) -> Outcome:
             with result:
                 pass
     except TypeError as error:
+        # Raised by the call itself, not within it.
         if error.__traceback__ is not None and error.__traceback__.tb_next is None:
             return Outcome(REFUSED, "a missing or unknown argument")
         raise

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.cli.arguments import CompareArguments
+from farpoint.cli.console import CommandConsole
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
@@ -50,7 +51,7 @@ class Measured:
 
 def run(arguments: CompareArguments) -> None:
     """Measure every method, print the table, and write the figure and the table."""
-    console = Console()
+    console = CommandConsole()
     methods = [check_word("method", word.strip(), METHODS) for word in arguments.methods.split(",")]
     _check_numbers(arguments)
     world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)

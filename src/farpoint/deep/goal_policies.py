@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from farpoint.deep.goal_training import GoalSettings, make_envs, train
+from farpoint.deep.tensors import check_widths
 from farpoint.envs.success import option_success
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_positive, listed
 from farpoint.options.learned_options import GoalOf, LearnedOptions
+from farpoint.worlds.arrays import real_numbers
 
 
 def learn_options(
@@ -103,7 +105,7 @@ def learn_options(
     >>> len(options), options.success.shape
     (2, (2,))
     """
-    array = np.array(goals, dtype=np.float32)
+    array = real_numbers("goals", goals).astype(np.float32)
     if array.ndim != 2 or not array.size or not np.isfinite(array).all():
         raise InvalidInput(f"goals must be finite numbers with one row per goal; got shape {array.shape}.")
     settings = GoalSettings(
@@ -112,7 +114,7 @@ def learn_options(
         seed=check_integer("seed", seed, 0),
         max_steps=check_integer("max_steps", max_steps, 1),
         wander=check_integer("wander", max_steps if wander is None else wander, 0),
-        hidden=tuple(check_integer("each width in hidden", width, 1) for width in hidden),
+        hidden=check_widths(hidden),
         n_waves=check_integer("n_waves", n_waves, 0),
         gamma=check_fraction("gamma", gamma),
         learning_rate=check_positive("learning_rate", learning_rate),

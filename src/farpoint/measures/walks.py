@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
@@ -70,6 +70,7 @@ def sample_steps_between_states(
     n_runs = check_integer("n_runs", n_runs, 2)
     chosen = check_targets(world, targets)
     max_steps = check_integer("max_steps", max_steps, 1)
+    check_memory("n_runs", n_runs, 8 * n_runs * chosen.size)
     agent = _random_agent(world, options, option_probability)
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
     samples = np.array(list(each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs)))

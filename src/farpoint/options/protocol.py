@@ -13,6 +13,7 @@ from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from farpoint.errors import InvalidInput
 from farpoint.worlds.arrays import whole_numbers
@@ -120,7 +121,10 @@ class Options(Sequence[Member]):
 
     def takes(self, observation: Any, action: Any) -> NDArray[np.bool_]:
         """Return which options could take this action here, one entry per option."""
-        return np.array([self.act(number, observation) == action for number in range(len(self))], dtype=bool)
+        if issparse(action):
+            raise InvalidInput(f"action must be one action; got {action!r}.")
+        taken = (self.act(number, observation) for number in range(len(self)))
+        return np.array([one is not None and np.array_equal(one, action) for one in taken], dtype=bool)
 
     def expects(self, observation: Any, action: Any, next_observation: Any) -> bool:
         """Return whether the action can lead there, as far as the options' world says; default: True."""

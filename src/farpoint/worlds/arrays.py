@@ -138,6 +138,16 @@ def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.
     return array
 
 
+def coordinates(what: str, values: ArrayLike, n_states: int) -> NDArray[Any]:
+    """Return one row per state, of whole numbers where all of them are."""
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    try:
+        whole = np.issubdtype(np.asarray(values).dtype, np.integer)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be numbers; got {type(values).__name__} ({error}).") from error
+    return rows_per_state(what, values, n_states, np.int32 if whole else np.float64)
+
+
 def entries_per_choice(what: str, values: ArrayLike, n_choices: int, dtype: Any) -> NDArray[Any]:
     """Return one entry per choice."""
     whole = np.issubdtype(dtype, np.integer)

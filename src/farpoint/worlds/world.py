@@ -122,8 +122,7 @@ class World(Builders):
             if getattr(self, what) is not None:
                 put(what, arrays.positive_per_choice(what, getattr(self, what), n_choices))
         if self.positions is not None:
-            whole = np.issubdtype(np.asarray(self.positions).dtype, np.integer)
-            put("positions", arrays.rows_per_state("positions", self.positions, n_states, np.int32 if whole else float))
+            put("positions", arrays.coordinates("positions", self.positions, n_states))
         if self.labels is not None:
             if not isinstance(self.labels, Iterable) or issparse(self.labels):
                 raise InvalidInput(f"labels must be {n_states} different names; got {self.labels!r}.")
@@ -133,6 +132,8 @@ class World(Builders):
                 raise InvalidInput(f"labels must be {n_states} different names; got {len(self._state_of_label)}.")
         if self.start is not None:
             put("start", check_integer("start", self.start, 0, n_states - 1))
+        if not isinstance(self.name, str):
+            raise InvalidInput(f"name must be a text; got {self.name!r}.")
         if self.targets is not None:
             put("targets", self.check_states("targets", self.targets))
         if (self.restart is None) != (self.starts is None):

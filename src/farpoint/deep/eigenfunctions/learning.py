@@ -15,6 +15,7 @@ from farpoint.deep.eigenfunctions.functions import Eigenfunctions
 from farpoint.deep.eigenfunctions.networks import evaluate
 from farpoint.deep.eigenfunctions.objectives import OBJECTIVES
 from farpoint.deep.eigenfunctions.training import Settings, one_thread, train
+from farpoint.deep.tensors import check_widths
 from farpoint.diffusion.spectra.bases import fixed_signs
 from farpoint.errors import InvalidInput, check_integer, check_positive, check_word
 from farpoint.worlds import World
@@ -126,7 +127,7 @@ def learn_eigenfunctions(
         learning_rate=check_positive("learning_rate", learning_rate),
         dual_rate=check_positive("dual_rate", dual_rate),
         barrier=check_positive("barrier", barrier),
-        hidden=tuple(check_integer("each width in hidden", width, 1) for width in hidden),
+        hidden=check_widths(hidden),
         seed=check_integer("seed", seed, 0, 2**63 - 1),
     )
     data = read_data(observations, next_observations)
