@@ -102,16 +102,18 @@ def judge_call(case: Case) -> Outcome:
     except FarpointError:
         return Outcome(OK, "this world has no such thing")
     before = [_digest(value) for _, value in values]
+    placed, named = [value for name, value in values if not name], {name: value for name, value in values if name}
     try:
-        result = function(*[value for name, value in values if not name], **{n: value for n, value in values if n})
+        inspect.signature(function).bind(*placed, **named)
+    except TypeError as error:
+        return Outcome(REFUSED, str(error))
+    except ValueError:
+        pass  # a function without a signature
+    try:
+        result = function(*placed, **named)
         if isinstance(result, AbstractContextManager) and not hasattr(result, "close"):
             with result:
                 pass
-    except TypeError as error:
-        # Raised by the call itself, not within it.
-        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-            return Outcome(REFUSED, "a missing or unknown argument")
-        raise
     finally:
         _close_figures()
     changed = [name for (name, value), old in zip(values, before, strict=True) if _digest(value) != old]

@@ -24,7 +24,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     "errors",
     "files",
-    "compiled",
+    "compiling",
+    "blas",
     "engines",
     "worlds",
     "diffusion",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.spectral import check_decomposition
 from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
 from farpoint.diffusion.walk import Walk
@@ -22,6 +23,7 @@ def _symmetric_walk(world: World, what: str) -> Walk:
     return walk
 
 
+@one_blas_thread()
 def distributions(
     world: WorldLike, t: float, states: NDArray[np.int64], decomposition: Spectrum | None = None
 ) -> NDArray[np.float64]:
@@ -57,6 +59,7 @@ def _distributions(
     return np.asarray(spectrum.phi_tilde @ (spectrum.phi[states] * spectrum.powers(t)).T)
 
 
+@one_blas_thread()
 def diffusion_distance(world: WorldLike, state: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
     """Return the diffusion distance D_t(s, ·) from ``state`` s to every state.
 
@@ -95,6 +98,7 @@ def diffusion_distance(world: WorldLike, state: int, t: float = 4, *, norm: str 
     return distances
 
 
+@one_blas_thread()
 def diffusion_map(world: WorldLike, t: float = 4, n_components: int | None = None) -> NDArray[np.float64]:
     """Return coordinates in which Euclidean distance is the weighted diffusion distance.
 
@@ -130,6 +134,7 @@ def diffusion_map(world: WorldLike, t: float = 4, n_components: int | None = Non
     return np.asarray((spectrum.phi * spectrum.powers(t))[:, 1:] * np.sqrt(spectrum.degrees.sum()))
 
 
+@one_blas_thread()
 def difficulty(world: WorldLike, *, n_times: int = 100, longest: float = 1000.0) -> float:
     """Return how hard a world is to cross: its number of states times its mean pairwise diffusion distance.
 
@@ -160,6 +165,7 @@ def difficulty(world: WorldLike, *, n_times: int = 100, longest: float = 1000.0)
     return float(n_states * total / (n_states**2 * n_times))
 
 
+@one_blas_thread()
 def score_bound(world: WorldLike, t: float = 4) -> NDArray[np.float64]:
     """Return the upper bound of Proposition 2 on f_t: ω₂^{2t} (1 / π₀(s) − 1).
 

@@ -6,10 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.walk import Walk, check_polar
 from farpoint.worlds import WorldLike
 
 
+@one_blas_thread()
 def lazy_walk(world: WorldLike) -> csr_array:
     """Return the matrix of the lazy random walk, W = ½ (I + M D⁻¹), columns "from".
 
@@ -35,6 +37,7 @@ def lazy_walk(world: WorldLike) -> csr_array:
     return csr_array(diags_array(walk.stay) + walk.weights().T @ diags_array(walk.leave))
 
 
+@one_blas_thread()
 def stationary(world: WorldLike) -> NDArray[np.float64]:
     """Return the stationary distribution π₀ of the lazy walk: the share of time a long walk spends in each state.
 
@@ -55,6 +58,7 @@ def stationary(world: WorldLike) -> NDArray[np.float64]:
     return Walk.of(world).pi
 
 
+@one_blas_thread()
 def normalized_laplacian(world: WorldLike) -> csr_array:
     """Return the normalized Laplacian, N = I − D^-½ M D^-½, with D the weight that enters each state.
 

@@ -11,7 +11,6 @@ equals the weight that enters it; elsewhere the walk divides by what leaves, and
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
+from farpoint.diffusion.balance import stationary_weights
 from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import digest, whole_numbers
@@ -290,31 +289,11 @@ def _check_connected(sizes: tuple[int, ...]) -> None:
 
 def _stationary_inside(walk: Walk, inside: NDArray[np.int64]) -> Vector:
     """Return the stationary distribution on one closed set of mutually reachable states."""
-    if inside.size == 1:
-        return np.ones(1)
     kept = csc_array((walk.moves.T @ diags_array(walk.leave)).tocsc()[:, inside])[inside]
-    system = csc_array(diags_array(1.0 - walk.stay[inside]) - kept)
     jumps = walk.jumps
-    if jumps is not None and jumps.out[:, inside].any():
-        # With L the walk without jumps, π = L π + into (out · π): π is a multiple of (I − L)⁻¹ into. Jumps that are
-        # rarer than the rounding of the moves can leave I − L singular; then π is that of the moves.
-        with suppress(RuntimeError):
-            weights = splu(system).solve(jumps.into[0, inside])
-            return np.asarray(weights / weights.sum())
-
-    def with_fixed(state: int) -> Vector:
-        # Fix the weight of one state at 1 and solve (I − W) π = 0 for the others: one row of the singular system is
-        # spare, and what is left is regular because the chain is irreducible.
-        others = np.delete(np.arange(inside.size), state)
-        weights = np.ones(inside.size)
-        weights[others] = splu(csc_array(system[others][:, others])).solve(
-            -system[others][:, [state]].toarray().ravel()
-        )
-        return weights
-
-    # A second time with the most visited state fixed: relative to a rarely visited one the rounding would be large.
-    weights = np.maximum(with_fixed(int(with_fixed(0).argmax())), 0.0)
-    return np.asarray(weights / weights.sum())
+    none = np.empty((0, inside.size))
+    out, into = (none, none) if jumps is None else (jumps.out[:, inside] * walk.leave[inside], jumps.into[:, inside])
+    return stationary_weights(kept, out, into)
 
 
 def check_polar(walk: Walk) -> None:

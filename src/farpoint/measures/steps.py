@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
+from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, NotConnected, check_fraction, check_integer, check_jobs
 from farpoint.measures.dense_steps import expected_steps
 from farpoint.measures.sparse_steps import mean_steps
@@ -29,6 +29,7 @@ _MOST_STATES = 6_000
 _SAMPLED_TARGETS = 100
 
 
+@one_blas_thread()
 def steps_between_states(
     world: WorldLike,
     options: OptionSet | None = None,
@@ -90,13 +91,11 @@ def steps_between_states(
     n_jobs = check_jobs(n_jobs)
     chance = check_fraction("option_probability", option_probability)
     chosen, sampled = _chosen_targets(world, targets, n_targets, seed)
-    # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
-    with threadpool_limits(1):
-        if world.n_states > _MOST_STATES:
-            means = mean_steps(world, options, chosen, chance, n_jobs)
-            return StepsBetweenStates(None, chosen, means, world.n_states, sampled)
-        times = expected_steps(world, options, chosen, chance, n_jobs)
-        return StepsBetweenStates(times, chosen, None, world.n_states, sampled)
+    if world.n_states > _MOST_STATES:
+        means = mean_steps(world, options, chosen, chance, n_jobs)
+        return StepsBetweenStates(None, chosen, means, world.n_states, sampled)
+    times = expected_steps(world, options, chosen, chance, n_jobs)
+    return StepsBetweenStates(times, chosen, None, world.n_states, sampled)
 
 
 def _chosen_targets(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion import ScoreRequest, Walk
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.errors import InvalidInput, check_integer, check_word
@@ -12,6 +13,7 @@ from farpoint.options.option_set import OptionSet
 from farpoint.worlds import WorldLike, as_world
 
 
+@one_blas_thread()
 def discover(
     world: WorldLike,
     method: str = "diffusion",

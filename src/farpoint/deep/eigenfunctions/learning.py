@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.deep.eigenfunctions.data import TrainingData, read_data
 from farpoint.deep.eigenfunctions.functions import Eigenfunctions
 from farpoint.deep.eigenfunctions.networks import evaluate
 from farpoint.deep.eigenfunctions.objectives import OBJECTIVES
-from farpoint.deep.eigenfunctions.training import Settings, one_thread, train
-from farpoint.deep.tensors import check_widths
+from farpoint.deep.eigenfunctions.training import Settings, train
+from farpoint.deep.tensors import check_widths, one_thread
 from farpoint.diffusion.spectra.bases import fixed_signs
 from farpoint.errors import InvalidInput, check_integer, check_positive, check_word
 from farpoint.worlds import World
@@ -24,6 +25,7 @@ from farpoint.worlds import World
 _NEGLIGIBLE = 1e-10
 
 
+@one_blas_thread()
 def learn_eigenfunctions(
     observations: Any,
     next_observations: Any = None,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.extension.landmarks import default_tau
 from farpoint.diffusion.extension.lowrank import Columns, LowRank, affordable_tau, columns_of, low_rank, positive_part
 from farpoint.diffusion.scores.local import StateScores
@@ -67,6 +68,7 @@ class ExtendedScores(Scores):
     sample: NDArray[np.int64] | None = None
 
 
+@one_blas_thread()
 def extend(
     world: WorldLike,
     sample: ArrayLike,
@@ -149,10 +151,16 @@ def extend(
         raise InvalidInput(f"t must be a whole number with method='harmonics'; got {t:g}. Use method='nystrom'.")
     if rank is not None:
         rank = check_integer("rank", rank, 1, states.size)
+    if tau is not None:
+        tau = check_integer("tau", tau, 1)
     if tau is None:
         wanted = default_tau(walk.n_states, states.size)
         tau = affordable_tau(walk, states, wanted if method == "nystrom" else max(1, wanted // 3))
-    tau = check_integer("tau", tau, 1)
+    elif affordable_tau(walk, states, tau) < tau:
+        raise InvalidInput(
+            f"tau must be small enough to follow {states.size} walks of that many steps within a minute; got {tau}. "
+            "Leave it out to take the best that is affordable."
+        )
     columns = columns_of(walk, states, tau, n_jobs)
     if method == "nystrom":
         leading = low_rank(columns, rank)
@@ -227,6 +235,7 @@ def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDA
     return float(np.sqrt(np.mean((values[others] - _true_scores(walk, t, others)) ** 2)))
 
 
+@one_blas_thread()
 def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
     """Return the score at observations that need not be states: exact at every state, smooth between them.
 

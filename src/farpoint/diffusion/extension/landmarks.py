@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.extension.lowrank import affordable_tau, columns_of, low_rank
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_word
@@ -15,6 +16,7 @@ LANDMARKS = ("farthest", "random", "leverage")
 _LARGEST_PILOT = 500
 
 
+@one_blas_thread()
 def choose_landmarks(
     world: WorldLike, n_landmarks: int, method: str = "farthest", *, seed: int = 0
 ) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import SAME_SCORE, Goals, find_goals
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import StateScores
@@ -19,6 +20,7 @@ _STATES_PER_TASK = 64
 _MOST_PLATEAU_STATES = 200_000
 
 
+@one_blas_thread()
 def refine_goals(world: WorldLike, scores: Scores, *, tolerance: float = 1e-8, n_jobs: int = -1) -> Goals:
     """Return goals from an estimated score: from each of its maxima, climb the exact score to one of its maxima.
 

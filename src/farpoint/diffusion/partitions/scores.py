@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import SAME_SCORE
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, parquet, part_path, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
@@ -19,6 +20,7 @@ from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer, check_path
 
 
+@one_blas_thread()
 def score_partitions(
     folder: str | Path,
     t: int = 4,

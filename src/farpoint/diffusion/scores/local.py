@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from threadpoolctl import threadpool_limits
 
 from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
 from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
@@ -110,7 +109,7 @@ class LocalScores:
         squarings = 2.0 * np.log2(self.t + 1) * _SECONDS_PER_PRODUCT * float(n_states) ** 3
         if n_states <= _DENSE_STATES and self.tolerance is None and squarings < seconds:
             return dense_scores(self.walk, self.t), None
-        if seconds / n_states > _LONGEST_STATE_SECONDS:
+        if np.isfinite(seconds) and seconds / n_states > _LONGEST_STATE_SECONDS:
             raise InvalidInput(
                 f"t must be small enough to be followed; got {self.t}, which would take about {seconds / n_states:.0f} "
                 "s per state. Use solver='spectral' or 'truncated' in a symmetric world."
@@ -166,8 +165,7 @@ def dense_scores(walk: Walk, t: int) -> Vector:
     array([0.0312, 0.    , 0.0312])
     """
     # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
-    with threadpool_limits(1):
-        rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
+    rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
     return np.asarray((rest**2).sum(axis=0))
 
 

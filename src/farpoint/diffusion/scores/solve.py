@@ -19,6 +19,7 @@ from os import PathLike
 
 import numpy as np
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.choose import choose_form, choose_solver, only_symmetrized
 from farpoint.diffusion.scores.local import LocalScores, Progress
 from farpoint.diffusion.scores.probes import probe_scores
@@ -33,6 +34,7 @@ from farpoint.worlds import WorldLike
 _ROUNDING = 1e-9
 
 
+@one_blas_thread()
 def score(
     world: WorldLike,
     t: float = 4,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
@@ -25,7 +25,6 @@ from farpoint.worlds import WorldLike
 DENSE_LIMIT = 10_000
 # Below this size, or for this share of the components, the whole decomposition is as fast as a part of it.
 SMALL = 500
-_ONE_THREAD = 1_000
 _MOST_OF_IT = 0.3
 # Below this a second singular value cannot be told from the first, which is 0.
 _NEARLY_ZERO = 1e-10
@@ -131,6 +130,7 @@ class Spectrum:
         return f"Spectrum({self.n_components} of {self.psi.shape[0]} components)"
 
 
+@one_blas_thread()
 def spectrum(world: WorldLike, n_components: int | None = None) -> Spectrum:
     """Return the spectrum of the lazy walk, whole or the ``n_components`` with the largest ω.
 
@@ -168,9 +168,7 @@ def walk_spectrum(walk: Walk, n_components: int | None = None) -> Spectrum:
             f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
             "or pass n_components."
         )
-    # Sums in another order round otherwise: one thread, where that is no loss.
-    with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
-        nu, psi = _symmetric_components(laplacian) if walk.symmetric else _polar_components(laplacian)
+    nu, psi = _symmetric_components(laplacian) if walk.symmetric else _polar_components(laplacian)
     whole = Spectrum(1.0 - nu / 2.0, psi, laplacian.degrees, 0.0, walk.fingerprint)
     return whole if n_components is None else whole.first(n_components)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
@@ -27,6 +28,7 @@ class FunctionsOfObservations(Protocol):
         """Return the values, shape (n_observations, n_functions)."""
 
 
+@one_blas_thread()
 def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: WorldLike) -> NDArray[np.float64]:
     """Return |cos| of the angle between each function and the exact eigenspace at the same position.
 
@@ -78,6 +80,7 @@ def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world
     return np.array(cosines)
 
 
+@one_blas_thread()
 def exact_eigenfunctions(world: World, n_functions: int) -> tuple[Spectrum, NDArray[np.float64]]:
     """Return the leading spectrum of `reversible_weights`, its last eigenspace complete, and their row sums.
 
@@ -109,6 +112,7 @@ def observations_of(world: World) -> NDArray[Any]:
     return np.arange(world.n_states) if world.positions is None else np.asarray(world.positions)
 
 
+@one_blas_thread()
 def reversible_weights(world: World) -> csr_array:
     """Return J, the joint distribution of a step (s, s′) of the stationary walk, averaged with its reverse.
 

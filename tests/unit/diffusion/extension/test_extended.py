@@ -233,3 +233,10 @@ def test_extending_very_long_walks_ends() -> None:
     world = fp.four_rooms()
     extended = fp.extend(world, fp.diffusion.choose_landmarks(world, 30), 5000)
     assert np.abs(np.asarray(extended)).max() < 1e-12
+
+
+def test_walks_that_would_take_for_ever_are_refused() -> None:
+    world = fp.ring()
+    with pytest.raises(InvalidInput, match=r"tau must be small enough .*; got 1000000000"):
+        fp.extend(world, [0, 50, 100], t=4, tau=10**9)
+    assert fp.extend(world, [0, 50, 100], t=4, tau=1000).tau == 1000
