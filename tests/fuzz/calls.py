@@ -32,6 +32,8 @@ INSTANCES = {
     "Walk": ("Walk.of(w)",),
     "World": ("w",),
 }
+# For the package itself: what is public calls it with arguments that were checked.
+INTERNAL = ("files",)
 # Always given, because the default takes seconds.
 COSTLY = (*WORK, "n_evaluations", "n_functions", "hidden", "n_waves", "n_envs", "batch_size", "n_spare", "device")
 
@@ -59,7 +61,11 @@ def public_names() -> Iterator[tuple[str, Any]]:
     """Yield every public object with the expression for it: those of the package, and of its modules."""
     seen = set()
     found = {name: getattr(fp, name) for name in dir(fp) if inspect.ismodule(getattr(fp, name))}
-    ours = {f"fp.{name}": module for name, module in found.items() if module.__name__.startswith("farpoint.")}
+    ours = {
+        f"fp.{name}": module
+        for name, module in found.items()
+        if module.__name__.startswith("farpoint.") and name not in INTERNAL
+    }
     for prefix, module in {"fp": fp, **ours}.items():
         for name in getattr(module, "__all__", ()):
             value = getattr(module, name)

@@ -35,7 +35,7 @@ def test_everything_public_is_attacked() -> None:
 @pytest.mark.parametrize(
     ("target", "given", "end"),
     [
-        ("np.log", [("", "np.zeros(2)")], SILENT),
+        ("np.full", [("", "2"), ("", "nan")], SILENT),
         ("np.ndarray.sort", [("", "np.array([2, 1])")], SILENT),
         ("[].index", [("", "1")], FOREIGN),
         ("fp.score", [("world", "w"), ("t", "0")], REFUSED),
@@ -46,9 +46,7 @@ def test_the_judge_sees_each_kind_of_failure(
     target: str, given: list[tuple[str, str]], end: str, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(str(tmp_path))
-    with monkeypatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *given, **named: None)
-        assert judge(Case("call", ("ring", target, given, False), "")).end == end
+    assert judge(Case("call", ("ring", target, given, False), "")).end == end
 
 
 @pytest.mark.slow
