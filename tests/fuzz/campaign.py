@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ class Worker:
         assert self._process.stdin is not None
         pickle.dump(case, self._process.stdin)
         self._process.stdin.flush()
-        answer = self._answer(LIMIT)
+        answer = self._answer(START if case.patient else LIMIT)
         if answer is None:
             self.stop()
             return Outcome(HANG, f"no answer after {LIMIT} s")
@@ -93,10 +93,11 @@ def campaign(numbered: Iterable[tuple[int, Case]], tell: Callable[[str], None] =
         worker = worker or Worker()
         outcome = worker.run(case)
         if outcome.end == HANG:
-            # Once more: the first time, loops may have been compiled on a busy machine.
+            # Perhaps loops were compiled: once with patience, after which they are there, and once more.
             worker.stop()
             worker = Worker()
-            outcome = worker.run(case)
+            if worker.run(replace(case, patient=True)).end != HANG:
+                outcome = worker.run(case)
         tally = tallies.setdefault(case.kind, Tally())
         tally.counts[outcome.end] += 1
         if outcome.end in FAILURES:

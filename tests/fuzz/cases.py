@@ -30,6 +30,8 @@ class Case:
     # Whether some argument is of a type that no reader of the docstring would pass, or asks for endless work.
     exotic: bool = False
     endless: bool = False
+    # Whether it may take minutes, because loops are compiled.
+    patient: bool = False
 
 
 @dataclass(frozen=True)

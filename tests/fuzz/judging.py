@@ -56,11 +56,12 @@ def judge(case: Case) -> Outcome:
     judges: dict[str, Callable[[Case], Outcome]] = {"call": judge_call, "command": judge_command, "file": judge_file}
     prepare_folder()
     signal.signal(signal.SIGALRM, _interrupt)
-    signal.alarm(_PATIENCE if case.endless else _LIMIT)
+    limit = _PATIENCE if case.endless else 6 * _LIMIT if case.patient else _LIMIT
+    signal.alarm(limit)
     try:
         outcome = judges[case.kind](case)
     except Overtime:
-        return Outcome(LONG if case.endless else HANG, f"interrupted after {_PATIENCE if case.endless else _LIMIT} s")
+        return Outcome(LONG if case.endless else HANG, f"interrupted after {limit} s")
     except FarpointError as error:
         outcome = _judge_message(error)
     except MemoryError as error:

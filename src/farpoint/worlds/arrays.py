@@ -90,13 +90,13 @@ def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     >>> whole_numbers("actions", [0, 3], np.int32)
     array([0, 3], dtype=int32)
     """
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
     try:
         array = np.asarray(values)
-    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{what} must be whole numbers; got {type(values).__name__} ({error}).") from error
     if array.size == 0:
         return np.zeros(array.shape, dtype=dtype)
-    check_memory(what, f"shape {array.shape}", array.size * np.dtype(dtype).itemsize)
     if isinstance(values, np.ma.MaskedArray) or not np.issubdtype(array.dtype, np.integer):
         raise InvalidInput(f"{what} must be whole numbers; got {array.dtype}.")
     limits = np.iinfo(dtype)
