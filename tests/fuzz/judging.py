@@ -43,6 +43,7 @@ _NOT_FINITE = {
     "fp.measures.interquartile_mean": "one run has no interval",
     "fp.measures.mean_of_runs": "one run has no interval",
     "fp.measures.median_of_runs": "one run has no interval",
+    "Walk.of(w).forward": "mass that is not finite stays so",
     "fp.envs.option_success": "nan for an option without a trial that counts",
 }
 

@@ -51,7 +51,7 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
         """Return ``values`` with the record of how they were computed."""
         try:
             scores = np.asarray(values, dtype=np.float64).view(cls)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, MemoryError) as error:
             raise InvalidInput(f"values must be one number per state; got {values!r}.") from error
         for name, value in record.items():
             setattr(scores, name, value)
