@@ -10,6 +10,8 @@ import json
 import os
 import pickle
 import resource
+import shutil
+import signal
 import sys
 import tempfile
 import warnings
@@ -44,14 +46,8 @@ def serve() -> None:
             if outcome.end in (LONG, HANG):
                 # Threads of what was interrupted may still run.
                 os.chdir("/")
-                _leave(folder)
-
-
-def _leave(folder: str) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
-    os._exit(0)
+                shutil.rmtree(folder, ignore_errors=True)
+                os.kill(os.getpid(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from farpoint.worlds.catalogue import (
     CATALOGUE,
-    WorldLike,
     as_world,
     four_rooms,
     grid,
@@ -12,6 +11,7 @@ from farpoint.worlds.catalogue import (
     random_maze,
     ring,
 )
+from farpoint.worlds.catalogue import WorldLike as WorldLike
 from farpoint.worlds.logs import Log
 from farpoint.worlds.world import World
 
@@ -19,7 +19,6 @@ __all__ = [
     "CATALOGUE",
     "Log",
     "World",
-    "WorldLike",
     "as_world",
     "four_rooms",
     "grid",

@@ -58,6 +58,7 @@ def read_sparse(what: str, matrix: Any) -> csr_array:
     """
     if isinstance(matrix, np.ma.MaskedArray):
         raise InvalidInput(f"{what} must not be a masked array; got one. Fill it first: matrix.filled(0).")
+    check_memory(what, f"{array_size(matrix)} numbers", 8 * array_size(matrix))
     try:
         if np.iscomplexobj(matrix):
             raise InvalidInput(f"{what} must hold real numbers; got complex ones.")
