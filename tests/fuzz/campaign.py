@@ -21,8 +21,9 @@ from tests.fuzz.commands import draw_command
 from tests.fuzz.damage import draw_file
 
 DRAW: dict[str, Callable[[np.random.Generator], Case]] = {"call": draw_call, "command": draw_command, "file": draw_file}
-# Seconds that a case may take, and that a worker may take to start.
-LIMIT, START = 20, 120
+# Seconds that a case may take, waiting included (20 of computing, see `tests.fuzz.judging`), and that a worker may take
+# to start or to compile.
+LIMIT, START = 60, 300
 _ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -34,8 +34,8 @@ from tests.fuzz.values import NAMES
 from tests.helpers.worlds import WORLDS
 
 LONGEST_MESSAGE = 400
-# Endless work is interrupted after so many seconds, anything else after many more.
-_PATIENCE, _LIMIT = 3, 15
+# Endless work is interrupted after so many seconds of computing, anything else after many more.
+_PATIENCE, _LIMIT = 3, 20
 # May hold what is not finite: its documentation says where.
 _NOT_FINITE = {
     "fp.steps_between_states": "infinite where a target cannot be reached",
@@ -56,9 +56,10 @@ def judge(case: Case) -> Outcome:
     """Run a case in the current folder and return how it ended."""
     judges: dict[str, Callable[[Case], Outcome]] = {"call": judge_call, "command": judge_command, "file": judge_file}
     prepare_folder()
-    signal.signal(signal.SIGALRM, _interrupt)
-    limit = _PATIENCE if case.endless else 6 * _LIMIT if case.patient else _LIMIT
-    signal.alarm(limit)
+    # Of computing, so that a busy machine does not look like a hang; the campaign limits the time of waiting.
+    signal.signal(signal.SIGPROF, _interrupt)
+    limit = _PATIENCE if case.endless else 5 * _LIMIT if case.patient else _LIMIT
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         outcome = judges[case.kind](case)
     except Overtime:
@@ -70,7 +71,7 @@ def judge(case: Case) -> Outcome:
     except Exception as error:
         outcome = Outcome(EXOTIC if case.exotic else FOREIGN, _where(error))
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     left = sorted(name for name in os.listdir() if name.startswith(".") or name.startswith("tmp"))
     if left and outcome.end in (OK, REFUSED):
         return Outcome(SILENT, f"left {', '.join(left)}")

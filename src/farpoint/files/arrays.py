@@ -79,7 +79,7 @@ def read_arrays(
     import numpy as np
 
     path = check_path("path", path)
-    if path.suffix == ".npy":
+    if path.suffix == ".npy" and path.exists():
         raise InvalidFile(f"{path} must be a .npz file of {kind}; got a .npy file, which holds one array only.")
     try:
         with _open_regular(path) as opened:
