@@ -20,6 +20,7 @@ from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.samples import check_observations
 
 EXTENSIONS = ("nystrom", "harmonics")
@@ -266,7 +267,7 @@ def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> N
     from scipy.interpolate import RBFInterpolator
 
     points = check_observations(world, observations)
-    values = np.asarray(scores, dtype=np.float64)
+    values = real_numbers("scores", scores)
     if values.shape != (world.n_states,) or not np.isfinite(values).all():
         raise InvalidInput(f"scores must have one finite entry per state ({world.n_states}); got shape {values.shape}.")
     known: Any = world.observations
