@@ -2,13 +2,17 @@ PYTHON ?= python3
 OUT ?= out
 INSTALLED := .venv/.installed
 
-.PHONY: paper test lint bench faults clean
+.PHONY: paper test fuzz faults lint bench clean
 
 paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadgroup -q
+
+# Attacks everything public for an hour or two; the failures are written to $(OUT)/fuzz.txt.
+fuzz: $(INSTALLED)
+	.venv/bin/python -m tests.fuzz --calls 20000 --commands 2000 --files 5000 --seed 0 --failures $(OUT)/fuzz.txt
 
 lint: $(INSTALLED)
 	.venv/bin/ruff check .

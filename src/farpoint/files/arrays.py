@@ -15,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farpoint.errors import InvalidFile
+from farpoint.errors import InvalidFile, check_path
 from farpoint.files.whole import whole_file, write_text
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ def read_arrays(
     """
     import numpy as np
 
+    path = check_path("path", path)
+    if path.suffix == ".npy" and path.exists():
+        raise InvalidFile(f"{path} must be a .npz file of {kind}; got a .npy file, which holds one array only.")
     try:
         with _open_regular(path) as opened:
             _check_sizes(opened)

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint
+from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint, check_path
 from farpoint.files.arrays import read_arrays, write_arrays
 from farpoint.files.unfinished import remove_unfinished
 from farpoint.files.whole import write_text
@@ -51,7 +51,7 @@ class PieceFolder:
     """
 
     def __init__(self, folder: str | PathLike[str] | None, what: str, about: Mapping[str, Any]) -> None:
-        self.folder = None if folder is None else Path(folder)
+        self.folder = None if folder is None else check_path("checkpoint", folder)
         self._kind = f"farpoint-{what}-piece"
         self._about = json.loads(json.dumps(about))
         if self.folder is None:

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from farpoint.errors import OutputError
+from farpoint.errors import OutputError, check_path
 from farpoint.files.unfinished import unfinished_file
 
 
@@ -53,9 +53,9 @@ def regular_target(path: str | PathLike[str]) -> Path:
     farpoint.errors.OutputError: /dev/null must be a regular file or not exist; got something else.
     """
     try:
-        target = Path(os.path.realpath(path))
+        target = Path(os.path.realpath(check_path("path", path)))
         is_other = target.exists() and not target.is_file()
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise OutputError(f"{path!r} must be a file that can be written; got {error}.") from error
     if is_other:
         raise OutputError(f"{path} must be a regular file or not exist; got something else.")

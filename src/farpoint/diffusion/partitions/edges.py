@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 
 from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
 from farpoint.diffusion.partitions.tables import TableFacts, parquet, read_table, write_table
-from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError, check_integer
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError, check_integer, check_path
 from farpoint.files import has_unfinished, read_facts, results_folder, write_facts
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers, whole_numbers
 
 FORMAT = "farpoint-partitions"
 VERSION = 2
@@ -83,7 +85,7 @@ def part_path(folder: str | Path, kind: str, partition: int) -> Path:
 
 
 def write_partitions(
-    world: World | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
+    world: WorldLike | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
 ) -> PartitionedWorld:
     """Write a symmetric connected graph into a folder of Parquet files, one per range of states.
 
@@ -120,8 +122,10 @@ def write_partitions(
     """
     parquet()
     size = check_integer("states_per_partition", states_per_partition, 1)
-    path = Path(folder)
+    path = check_path("folder", folder)
     _check_free(path)
+    if isinstance(world, (str, PathLike)):
+        world = as_world(world)
     if isinstance(world, World):
         if not world.symmetric or world.restart is not None:
             raise InvalidInput(
@@ -130,8 +134,10 @@ def write_partitions(
         if len(world.component_sizes) > 1:
             raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
         world, checked = _pieces(world, size), True
-    else:
+    elif isinstance(world, Iterable) and not isinstance(world, (np.ndarray, range)):
         checked = False
+    else:
+        raise InvalidInput(f"world must be a World, or pieces of (source, target, weight); got {world!r}.")
     with results_folder(path) as unfinished:
         # What a process left that was killed while its files were moved into place; ``world.json`` is the last of them.
         _check_free(path)
@@ -202,13 +208,18 @@ def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
     waiting: list[Edges] = []
     first, newest = 0, -1
     for piece in pieces:
-        source = np.asarray(piece[0], dtype=np.int64)
+        if not isinstance(piece, Sequence) or isinstance(piece, str) or len(piece) != 3:
+            raise InvalidInput(f"edges must come in pieces of (source, target, weight); got {piece!r}.")
+        source = whole_numbers("source", piece[0], np.int64)
         if source.size == 0:
             continue
         if source[0] < newest or (np.diff(source) < 0).any():
             raise InvalidInput("edges must come in ascending order of source; got a source that falls.")
         newest = int(source[-1])
-        waiting.append((source, np.asarray(piece[1], np.int64), np.asarray(piece[2], np.float64)))
+        others = whole_numbers("target", piece[1], np.int64), real_numbers("weight", piece[2])
+        if not source.ndim == 1 or not source.shape == others[0].shape == others[1].shape:
+            raise InvalidInput("source, target and weight must be equally long; got different shapes.")
+        waiting.append((source, *others))
         while newest >= first + size:
             joined = tuple(np.concatenate(part) for part in zip(*waiting, strict=True))
             cut = int(np.searchsorted(joined[0], first + size))
@@ -233,7 +244,7 @@ def open_partitions(folder: str | Path) -> PartitionedWorld:
     192
     """
     try:
-        facts = read_facts(Path(folder) / _WORLD, FORMAT, version=VERSION)
+        facts = read_facts(check_path("folder", folder) / _WORLD, FORMAT, version=VERSION)
         return PartitionedWorld(
             str(folder),
             int(facts["n_states"]),

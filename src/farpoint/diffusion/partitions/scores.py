@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import Progress, StateScores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
-from farpoint.errors import InvalidFile, InvalidInput, check_integer
+from farpoint.errors import InvalidFile, InvalidInput, check_function, check_integer, check_path
 from farpoint.files import read_facts, write_facts
 
 _KIND = "farpoint-partition-scores"
@@ -55,6 +56,7 @@ def score_partitions(
     >>> bool(np.allclose(scores, fp.score(world, t=4), rtol=1e-12))
     True
     """
+    check_function("progress", progress)
     world = open_partitions(folder)
     t, tolerance = check_integer("t", t, 1), check_tolerance(tolerance)
     name = f"scores-t{t}" if tolerance is None else f"scores-t{t}-{tolerance:g}"
@@ -167,7 +169,7 @@ def read_scores(folder: str | Path) -> NDArray[np.float64]:
     ...     fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, t=4)).size
     192
     """
-    path = Path(folder).resolve()
+    path = Path(os.path.realpath(check_path("folder", folder)))
     if not any(path.glob("part-*")):
         raise InvalidInput(f"folder must hold scores; got {folder} without. Write them with score_partitions.")
     first = _checked_facts(part_path(path.parent, path.name, 0), path.name, 0)
