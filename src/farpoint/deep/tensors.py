@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from farpoint.errors import InvalidInput
+from farpoint.worlds.arrays import whole_numbers
+
 Arrays = dict[str, NDArray[Any]]
+_MOST_LAYERS, _WIDEST = 32, 2**16
+
+
+def check_widths(hidden: Sequence[int]) -> tuple[int, ...]:
+    """Return the widths of hidden layers.
+
+    >>> check_widths([128, 128])
+    (128, 128)
+    """
+    widths = whole_numbers("hidden", hidden, np.int64)
+    if widths.ndim != 1 or widths.size > _MOST_LAYERS or not ((widths >= 1) & (widths <= _WIDEST)).all():
+        raise InvalidInput(f"hidden must be at most {_MOST_LAYERS} widths from 1 to {_WIDEST}; got {hidden!r}.")
+    return tuple(widths.tolist())
 
 
 @contextmanager

@@ -21,9 +21,9 @@ from scipy.sparse import coo_array, csc_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.diffusion.balance import stationary_weights
-from farpoint.errors import InvalidInput, NotConnected, listed
-from farpoint.worlds import World
-from farpoint.worlds.arrays import digest
+from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
+from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds.arrays import digest, whole_numbers
 
 Vector = NDArray[np.float64]
 
@@ -90,12 +90,9 @@ class Walk:
     known_pi_squared: float | None = None
 
     @classmethod
-    def of(cls, world: World) -> Walk:
+    def of(cls, world: WorldLike) -> Walk:
         """Return the walk of a world, which must have at least two states and be connected."""
-        if not isinstance(world, World):
-            raise InvalidInput(
-                f"world must be a World; got {type(world).__name__}. Make one with World.from_graph or from_map."
-            )
+        world = as_world(world)
         if world.n_states < 2:
             raise InvalidInput("world must have at least 2 states to have far points; got 1.")
         if world.restart is None or world.starts is None or not world.restart.any():
@@ -142,6 +139,8 @@ class Walk:
 
     def forward(self, mass: Vector) -> Vector:
         """Return W x: where the mass in each state (rows; any number of columns) is after one step."""
+        if not isinstance(mass, np.ndarray) or len(mass.shape) not in (1, 2) or len(mass) != self.n_states:
+            raise InvalidInput(f"mass must be an array of one row per state ({self.n_states}); got {mass!r}.")
         stay, leave = (side if mass.ndim == 1 else side[:, None] for side in (self.stay, self.leave))
         going = leave * mass
         after = stay * mass + self.moves.T @ going
@@ -244,11 +243,15 @@ class Walk:
 
     def with_edge(self, low: int, high: int) -> Walk:
         """Return the walk with one more edge of weight 1 between two states, in both directions."""
+        low, high = (check_integer("state", state, 0, self.n_states - 1) for state in (low, high))
         edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=self.moves.shape)
         return replace(self, moves=csr_array(self.moves + edge), floor=None)
 
     def in_order(self, order: NDArray[Any]) -> Walk:
         """Return the same walk with the states numbered in another order."""
+        order = whole_numbers("order", order, np.int64)
+        if order.shape != (self.n_states,) or (np.sort(order) != np.arange(self.n_states)).any():
+            raise InvalidInput(f"order must hold each of {self.n_states} states once; got {order!r}.")
         moves = csr_array(self.moves[order][:, order])
         moves.sort_indices()
         jumps = None if self.jumps is None else Jumps(self.jumps.out[:, order], self.jumps.into[:, order])

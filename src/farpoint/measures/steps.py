@@ -22,7 +22,7 @@ from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 # Larger worlds go the sparse way, to sampled targets.
 _MOST_STATES = 6_000
@@ -31,7 +31,7 @@ _SAMPLED_TARGETS = 100
 
 @one_blas_thread()
 def steps_between_states(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -85,6 +85,7 @@ def steps_between_states(
     >>> fp.steps_between_states(fp.random_maze(100, 100), n_targets=20, seed=1)
     StepsBetweenStates(...over 20 sampled of 7404 targets)
     """
+    world = as_world(world)
     check_crossable(world)
     check_same_world(world, options)
     n_jobs = check_jobs(n_jobs)

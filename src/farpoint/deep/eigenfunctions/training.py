@@ -47,6 +47,8 @@ class Settings:
 
 def pick_device(device: str) -> torch.device:
     """Return the device of this name; ``auto`` is a GPU if there is one."""
+    if not isinstance(device, (str, torch.device)):
+        raise InvalidInput(f"device must be a name, such as cpu; got {device!r}.")
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -19,7 +19,8 @@ from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.samples import check_observations
 
 EXTENSIONS = ("nystrom", "harmonics")
@@ -70,7 +71,7 @@ class ExtendedScores(Scores):
 
 @one_blas_thread()
 def extend(
-    world: World,
+    world: WorldLike,
     sample: ArrayLike,
     t: float = 4,
     *,
@@ -137,6 +138,7 @@ def extend(
     >>> bool(scores.error_estimate < 0.3 * scores.std())
     True
     """
+    world = as_world(world)
     walk = Walk.of(world)
     t = check_time(t)
     method = check_word("method", method, EXTENSIONS)
@@ -235,7 +237,7 @@ def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDA
 
 
 @one_blas_thread()
-def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
+def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
     """Return the score at observations that need not be states: exact at every state, smooth between them.
 
     Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
@@ -261,10 +263,11 @@ def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArr
     >>> bool(np.abs(fp.diffusion.extend_to(world, scores, world.observations) - scores).max() < 1e-8)
     True
     """
+    world = as_world(world)
     from scipy.interpolate import RBFInterpolator
 
     points = check_observations(world, observations)
-    values = np.asarray(scores, dtype=np.float64)
+    values = real_numbers("scores", scores)
     if values.shape != (world.n_states,) or not np.isfinite(values).all():
         raise InvalidInput(f"scores must have one finite entry per state ({world.n_states}); got shape {values.shape}.")
     known: Any = world.observations

@@ -102,9 +102,9 @@ class LocalScores:
     ) -> BlockResult:
         """Return the scores of all states, and bounds on their errors where there is a tolerance."""
         if self.lattice is not None:
-            return self._in_blocks(
-                LatticeScores.block, self.lattice, self.lattice.blocks(), checkpoint, progress, n_jobs
-            )
+            blocks, floor = self.lattice.blocks(), self.lattice.degrees > 0
+            sizes = [int(np.count_nonzero(floor[first:last])) for first, last in blocks]
+            return self._in_blocks(LatticeScores.block, self.lattice, blocks, sizes, checkpoint, progress, n_jobs)
         n_states, seconds = self.walk.n_states, self.seconds
         squarings = 2.0 * np.log2(self.t + 1) * _SECONDS_PER_PRODUCT * float(n_states) ** 3
         if n_states <= _DENSE_STATES and self.tolerance is None and squarings < seconds:
@@ -120,7 +120,8 @@ class LocalScores:
         plan = StateScores(walk, self.t, self.tolerance).prepared()
         size = int(np.clip(_BLOCK_SECONDS * n_states / max(seconds, 1e-9), 1, _STATES_PER_BLOCK))
         blocks = [(first, min(first + size, n_states)) for first in range(0, n_states, size)]
-        scores, bounds = self._in_blocks(StateScores.block, plan, blocks, checkpoint, progress, n_jobs)
+        sizes = [last - first for first, last in blocks]
+        scores, bounds = self._in_blocks(StateScores.block, plan, blocks, sizes, checkpoint, progress, n_jobs)
         if order is not None:
             back = np.empty_like(order)
             back[order] = np.arange(order.size, dtype=order.dtype)
@@ -132,13 +133,15 @@ class LocalScores:
         function: Callable[[Any, tuple[int, int]], BlockResult],
         shared: Any,
         blocks: list[tuple[int, int]],
+        sizes: list[int],
         checkpoint: str | PathLike[str] | None,
         progress: Progress | None,
         n_jobs: int,
     ) -> BlockResult:
         about = {} if checkpoint is None else self._about(blocks)
         folder = PieceFolder(checkpoint, "score", about)
-        pieces = [folder.load(_block_name(number)) for number in range(len(blocks))]
+        names = ["scores"] if self.tolerance is None else ["scores", "bounds"]
+        pieces = [_usable(folder.load(_block_name(number)), names, size) for number, size in enumerate(sizes)]
         missing = [number for number, piece in enumerate(pieces) if piece is None]
         results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
@@ -167,6 +170,13 @@ def dense_scores(walk: Walk, t: int) -> Vector:
     # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
     rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
     return np.asarray((rest**2).sum(axis=0))
+
+
+def _usable(piece: dict[str, Vector] | None, names: list[str], size: int) -> dict[str, Vector] | None:
+    """Return a piece of a checkpoint if it holds what its block holds; otherwise None, and it is computed again."""
+    if piece is None or piece.keys() != set(names):
+        return None
+    return piece if all(one.shape == (size,) and np.isfinite(one).all() for one in piece.values()) else None
 
 
 def _block_name(number: int) -> str:

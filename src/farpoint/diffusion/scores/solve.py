@@ -29,14 +29,14 @@ from farpoint.diffusion.scores.spectral import check_decomposition, spectral_sco
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike
 
 _ROUNDING = 1e-9
 
 
 @one_blas_thread()
 def score(
-    world: World,
+    world: WorldLike,
     t: float = 4,
     solver: str = "auto",
     *,

@@ -18,8 +18,8 @@ from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
 from farpoint.diffusion.walk import Walk
-from farpoint.errors import InvalidInput, check_integer
-from farpoint.worlds import World
+from farpoint.errors import InvalidInput, check_integer, check_time
+from farpoint.worlds import WorldLike
 
 # Three n × n arrays of doubles: about 2.4 GB at this size.
 DENSE_LIMIT = 10_000
@@ -96,7 +96,7 @@ class Spectrum:
         >>> fp.spectrum(fp.grid((3,))).powers(2).round(12)
         array([1.  , 0.25, 0.  ])
         """
-        omega = self.omega
+        omega, t = self.omega, check_time(t)
         if not float(t).is_integer():
             # In exact arithmetic the walk of a symmetric world has ω ≥ 0; a rounded zero may lie just below.
             if (omega < -1e-9).any():
@@ -131,7 +131,7 @@ class Spectrum:
 
 
 @one_blas_thread()
-def spectrum(world: World, n_components: int | None = None) -> Spectrum:
+def spectrum(world: WorldLike, n_components: int | None = None) -> Spectrum:
     """Return the spectrum of the lazy walk, whole or the ``n_components`` with the largest ω.
 
     Symmetric worlds: eigenvectors of N (Algorithm 1). Others: the polar decomposition N = R U has

@@ -12,7 +12,8 @@ from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 
 # Eigenvalues that differ by less than this are treated as one repeated eigenvalue.
 _SAME = 1e-8
@@ -28,7 +29,7 @@ class FunctionsOfObservations(Protocol):
 
 
 @one_blas_thread()
-def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: World) -> NDArray[np.float64]:
+def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: WorldLike) -> NDArray[np.float64]:
     """Return |cos| of the angle between each function and the exact eigenspace at the same position.
 
     The exact eigenfunctions are the φ of the walk (`spectrum`), which are orthonormal under π₀; the cosine uses the
@@ -59,7 +60,10 @@ def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world
     >>> fp.diffusion.cosine_similarities(fp.spectrum(ring).phi[:, :5], ring).round(6)
     array([1., 1., 1., 1., 1.])
     """
-    values = np.asarray(functions if isinstance(functions, np.ndarray) else functions.phi(observations_of(world)))
+    world = as_world(world)
+    if not isinstance(functions, np.ndarray) and callable(getattr(functions, "phi", None)):
+        functions = functions.phi(observations_of(world))
+    values = real_numbers("functions", functions)  # type: ignore[arg-type]
     if values.ndim != 2 or len(values) != world.n_states or not 1 <= values.shape[1] <= world.n_states:
         raise InvalidInput(
             f"functions must have a row for each of {world.n_states} states and at most as many columns; got shape "
