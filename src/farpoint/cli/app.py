@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from farpoint import engines
-from farpoint.cli.arguments import CompareArguments, DiscoverArguments, SuiteArguments
+from farpoint.cli.arguments import CompareArguments, DiscoverArguments, ExploreArguments, SuiteArguments
 from farpoint.experiments.suites import SUITES
 
 app = typer.Typer(
@@ -87,5 +87,14 @@ _add_command(
     "farpoint.cli.compare",
     "run",
 )
+_add_command(
+    "explore",
+    "Explore WORLD, of which nothing is known, step by step; without WORLD, compare methods on many of them.",
+    ExploreArguments,
+    "farpoint.cli.explore",
+    "run",
+)
 for _name, _entry in SUITES.items():
+    if _name == "explore":  # has more arguments than a suite
+        continue
     _add_command(_name, _entry.help, SuiteArguments, "farpoint.cli.suite", "run_suite", _name)

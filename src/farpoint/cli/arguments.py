@@ -80,6 +80,39 @@ class CompareArguments:
 
 
 @dataclass(frozen=True)
+class ExploreArguments:
+    """The arguments of ``farpoint explore``."""
+
+    world: Annotated[
+        str | None,
+        Argument(help=f"{_WORLD_HELP} An environment (gym:ENV-ID) is only stepped. Without WORLD: the whole suite."),
+    ] = None
+    n_steps: Annotated[int, Option(help="Steps in all, over all episodes.")] = 20_000
+    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, random or none.")] = "diffusion"
+    n_options: Annotated[int, Option(help="Number of options.")] = 5
+    option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05
+    max_episode_steps: Annotated[int | None, Option(help="Of a world: when an episode begins anew.")] = None
+    layout: Annotated[int | None, Option(help="Seed of every reset of an environment.  [default: a new one]")] = None
+    seed: Annotated[int, Option(help="The same seed gives the same log.")] = 0
+    checkpoint: Annotated[
+        Path | None, Option(help="Folder to go on from if interrupted.", parser=read_folder, metavar="FOLDER")
+    ] = None
+    only: Annotated[str | None, Option(help="Of the suite: only these sections, comma-separated.")] = None
+    quick: Annotated[bool, Option("--quick", help="Of the suite: far less work, for a first look.")] = False
+    jobs: Annotated[int, Option(help="Of the suite: workers; -1 is one per core.")] = -1
+    out: Annotated[
+        Path | None,
+        Option(
+            help="Folder for the picture, the options and the table; of the suite, for its page.  [default: out]",
+            parser=read_folder,
+            metavar="FOLDER",
+        ),
+    ] = None
+    engine: Engine = "local"
+    address: Address = None
+
+
+@dataclass(frozen=True)
 class SuiteArguments:
     """The arguments of every command that runs a suite of experiments."""
 

@@ -32,6 +32,10 @@ SUITES = {
         "farpoint.experiments.environments",
         "Measure whether options help in Gymnasium environments. Continues where it was stopped.",
     ),
+    "explore": SuiteEntry(
+        "farpoint.experiments.exploration",
+        "Compare ways to explore worlds of which nothing is known. Continues where it was stopped.",
+    ),
     "large": SuiteEntry(
         "farpoint.experiments.large",
         "Scores, goals and options from samples of large and continuous worlds. Continues where it was stopped.",

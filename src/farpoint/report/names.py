@@ -7,6 +7,7 @@ METHOD_TITLES = {
     "eigen": "eigenoptions",
     "cover": "cover options",
     "random": "random options",
+    "novelty": "least known states",
     "none": "primitive actions",
 }
 # The palette of Okabe and Ito, which people with any color vision can tell apart.
@@ -15,7 +16,15 @@ METHOD_COLORS = {
     "eigen": "#d55e00",
     "cover": "#cc79a7",
     "random": "#009e73",
+    "novelty": "#e69f00",
     "none": "#7f7f7f",
 }
-METHOD_LINES = {"diffusion": "-", "eigen": "--", "cover": "-.", "random": ":", "none": (0, (3, 1, 1, 1))}
+METHOD_LINES = {
+    "diffusion": "-",
+    "eigen": "--",
+    "cover": "-.",
+    "random": ":",
+    "novelty": (0, (5, 1)),
+    "none": (0, (3, 1, 1, 1)),
+}
 WORLD_TITLES = {"ring": "Ring", "maze": "Maze", "four_rooms": "4Rooms", "open_room": "open room"}

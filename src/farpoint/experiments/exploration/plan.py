@@ -1,0 +1,84 @@
+"""Which worlds, which methods, how many runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from farpoint.experiments.framework import Part
+from farpoint.experiments.framework import Results as AnyResults
+
+METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
+PROBABILITIES = (0.02, 0.05, 0.1, 0.2)
+DEFAULT_PROBABILITY = 0.05
+N_OPTIONS = 5
+N_LAYOUTS = 5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much work: runs per method, and what share of the steps."""
+
+    n_runs: int
+    share: float
+
+
+FULL = Scale(n_runs=20, share=1.0)
+QUICK = Scale(n_runs=4, share=0.1)
+
+Results = AnyResults[Scale]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A world that is explored: its name, how long an episode lasts, and how many steps there are in all."""
+
+    name: str
+    title: str
+    world: str
+    n_steps: int
+    episode: int | None
+    n_layouts: int = 1
+
+    def part(self, method: str, probability: float, scale: Scale) -> Part:
+        """Return the exploration of this place by one method."""
+        return Part.of(
+            "explore",
+            world=self.world,
+            method=method,
+            probability=probability,
+            n_options=N_OPTIONS,
+            n_runs=scale.n_runs,
+            n_steps=max(1_000, int(scale.share * self.n_steps)),
+            episode=self.episode,
+            n_layouts=self.n_layouts,
+        )
+
+    def parts(self, scale: Scale) -> list[Part]:
+        """Return every method at every probability; without options there is only one."""
+        return [
+            self.part(method, probability, scale)
+            for method in METHODS
+            for probability in (PROBABILITIES if method != "none" else (DEFAULT_PROBABILITY,))
+        ]
+
+
+PLACES = (
+    Place("4rooms", "4Rooms", "four_rooms", 20_000, 100),
+    Place("maze", "Maze", "maze", 20_000, 100),
+    Place("ring", "Ring", "ring", 20_000, 100, N_LAYOUTS),
+    Place("rooms25", "Four rooms of 11 × 11", "large_four_rooms", 100_000, 500, N_LAYOUTS),
+    Place("maze40", "random_maze(40, 40, seed=1)", "maze_40", 100_000, 300),
+    Place("mazes1000", "Random mazes of 1,000 states", "maze_1000", 100_000, 300, N_LAYOUTS),
+    Place("mazes5000", "Random mazes of 5,000 states", "maze_5000", 250_000, 1_000, N_LAYOUTS),
+    Place("ninerooms", "Nine rooms, 15 % noise", "nine_rooms", 100_000, 100, N_LAYOUTS),
+    Place("torus", "Torus of 30 × 30", "torus", 125_000, 500, N_LAYOUTS),
+    Place("hanoi", "Towers of Hanoi, 6 discs", "hanoi", 125_000, 500, N_LAYOUTS),
+    Place("taxi", "Taxi", "env:Taxi-v4", 50_000, 200),
+    Place("lake", "FrozenLake 8x8, slippery", "env:FrozenLake8x8-v1", 50_000, 200),
+    Place("cliff", "CliffWalking", "env:CliffWalking-v1", 20_000, 200),
+    Place("fourrooms", "MiniGrid FourRooms", "env:MiniGrid-FourRooms-v0", 60_000, 100, N_LAYOUTS),
+    Place("multiroom2", "MiniGrid MultiRoom-N2-S4", "env:MiniGrid-MultiRoom-N2-S4-v0", 60_000, 40, N_LAYOUTS),
+    Place("multiroom4", "MiniGrid MultiRoom-N4-S5", "env:MiniGrid-MultiRoom-N4-S5-v0", 100_000, 80, N_LAYOUTS),
+    Place("doorkey", "MiniGrid DoorKey-8x8", "env:MiniGrid-DoorKey-8x8-v0", 100_000, 640, N_LAYOUTS),
+    Place("corridor", "MiniGrid KeyCorridorS3R1", "env:MiniGrid-KeyCorridorS3R1-v0", 100_000, 270, N_LAYOUTS),
+)
