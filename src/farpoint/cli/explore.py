@@ -75,10 +75,10 @@ def _read(arguments: ExploreArguments) -> tuple[Any, dict[str, Any]]:
 
 
 def _facts(found: Exploration) -> dict[str, str]:
-    seen = {
-        f"{100 * share:.0f} % of these seen after": f"{found.steps_until(int(np.ceil(share * found.n_states))):,.0f} steps"
-        for share in _MILESTONES
-    }
+    seen = {}
+    for share in _MILESTONES:
+        steps = found.steps_until(int(np.ceil(share * found.n_states)))
+        seen[f"{100 * share:.0f} % of these seen after"] = f"{steps:,.0f} steps"
     return {
         "world": found.name,
         "method": METHOD_TITLES[found.settings.method],

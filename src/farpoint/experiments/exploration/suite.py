@@ -165,10 +165,10 @@ SUITE = Suite(
     name="explore",
     title="Exploring from scratch",
     lead=(
-        "Nothing is known beforehand; the agent can only step and reset, and every step counts. All methods run in the "
-        f"same loop (<code>fp.explore</code>): {N_OPTIONS} options along moves that were seen, made anew as more is seen; "
-        f"{FULL.n_runs} runs each. They differ in where the options lead. Primitive actions are those tried least often "
-        "so far, except in the row without options, where they are uniform."
+        "Nothing is known beforehand; the agent can only step and reset, and every step counts. All methods run in "
+        f"the same loop (<code>fp.explore</code>): {N_OPTIONS} options along moves that were seen, made anew as more "
+        f"is seen; {FULL.n_runs} runs each. They differ in where the options lead. Primitive actions are those tried "
+        "least often so far, except in the row without options, where they are uniform."
     ),
     experiments=[_experiment(place) for place in PLACES],
     kinds=KINDS,
