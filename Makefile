@@ -2,7 +2,7 @@ PYTHON ?= python3
 OUT ?= out
 INSTALLED := .venv/.installed
 
-.PHONY: paper test lint bench clean
+.PHONY: paper test lint bench mutants clean
 
 paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
@@ -21,6 +21,10 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
 	.venv/bin/python -m benchmarks.extension
+
+# Small changes of the source: do the tests notice them? Interrupted, it goes on where it stopped.
+mutants: $(INSTALLED)
+	.venv/bin/python -m tests.mutation --sample 300 --seed 0
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

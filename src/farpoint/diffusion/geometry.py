@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.diffusion.scores.local import dense_power
 from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
@@ -12,6 +13,8 @@ from farpoint.worlds import World
 
 NORMS = ("plain", "weighted")
 _COLUMNS_AT_ONCE = 256
+# Longer walks in a world of at most so many states are powers of a dense matrix.
+_MOST_STEPS, _DENSE_STATES = 10_000, 2_500
 
 
 def _symmetric_walk(world: World, what: str) -> Walk:
@@ -34,6 +37,8 @@ def distributions(
     """
     if decomposition is None and float(t).is_integer():
         walk = Walk.of(world)
+        if t > _MOST_STEPS and world.n_states <= _DENSE_STATES:
+            return np.asarray(dense_power(walk, int(t))[:, states] + walk.pi[:, None])
         columns = np.zeros((world.n_states, states.size))
         columns[states, np.arange(states.size)] = 1.0
         for _ in range(int(t)):

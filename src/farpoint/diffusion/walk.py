@@ -11,17 +11,16 @@ equals the weight that enters it; elsewhere the walk divides by what leaves, and
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array, diags_array
+from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
+from farpoint.diffusion.long_run import stationary_inside
 from farpoint.errors import InvalidInput, NotConnected, listed
 from farpoint.worlds import World
 from farpoint.worlds.arrays import digest
@@ -68,7 +67,7 @@ class Walk:
     floor : array of bool or None
         The map, where the moves are those between adjacent cells of one and there are no jumps.
     name : str
-    known_leaving, known_pi, known_pi_squared
+    known_leaving, known_pi, known_pi_squared, known_pi_error
         Of a walk that is part of a larger one (`partitions`): what the whole one has here.
 
     Examples
@@ -89,6 +88,7 @@ class Walk:
     known_leaving: Vector | None = None
     known_pi: Vector | None = None
     known_pi_squared: float | None = None
+    known_pi_error: float = 0.0
 
     @classmethod
     def of(cls, world: World) -> Walk:
@@ -163,11 +163,22 @@ class Walk:
             raise NotConnected(
                 f"{self.stationary_problem} The stationary distribution depends on the start: use form='symmetrized'."
             )
+        return self._long_run[0]
+
+    @cached_property
+    def pi_error(self) -> float:
+        """The relative error of π₀, beyond rounding."""
+        if self.symmetric or self.known_pi is not None:
+            return self.known_pi_error
+        return self._long_run[1]
+
+    @cached_property
+    def _long_run(self) -> tuple[Vector, float]:
         closed, component = self._closed_sets
         inside = np.flatnonzero(closed[component[: self.n_states]])
         pi = np.zeros(self.n_states)
-        pi[inside] = _stationary_inside(self, inside)
-        return pi
+        pi[inside], error = stationary_inside(self, inside)
+        return pi, error
 
     @cached_property
     def pi_squared(self) -> float:
@@ -253,7 +264,10 @@ class Walk:
         moves = csr_array(self.moves[order][:, order])
         moves.sort_indices()
         jumps = None if self.jumps is None else Jumps(self.jumps.out[:, order], self.jumps.into[:, order])
-        return Walk(moves, self.symmetric, jumps, None, self.name, self.leaving[order], self.pi[order])
+        return Walk(
+            moves, self.symmetric, jumps, None, self.name, self.leaving[order], self.pi[order],
+            known_pi_error=self.pi_error,
+        )  # fmt: skip
 
     def weights(self) -> csr_array:
         """Return all weights as one matrix, jumps written out; fail where that would be too many entries."""
@@ -283,35 +297,6 @@ def _check_connected(sizes: tuple[int, ...]) -> None:
             f"world must be connected; got {len(sizes)} components (sizes {listed(sizes)}). "
             "Build it with largest_component=True to keep the largest."
         )
-
-
-def _stationary_inside(walk: Walk, inside: NDArray[np.int64]) -> Vector:
-    """Return the stationary distribution on one closed set of mutually reachable states."""
-    if inside.size == 1:
-        return np.ones(1)
-    kept = csc_array((walk.moves.T @ diags_array(walk.leave)).tocsc()[:, inside])[inside]
-    system = csc_array(diags_array(1.0 - walk.stay[inside]) - kept)
-    jumps = walk.jumps
-    if jumps is not None and jumps.out[:, inside].any():
-        # With L the walk without jumps, π = L π + into (out · π): π is a multiple of (I − L)⁻¹ into. Jumps that are
-        # rarer than the rounding of the moves can leave I − L singular; then π is that of the moves.
-        with suppress(RuntimeError):
-            weights = splu(system).solve(jumps.into[0, inside])
-            return np.asarray(weights / weights.sum())
-
-    def with_fixed(state: int) -> Vector:
-        # Fix the weight of one state at 1 and solve (I − W) π = 0 for the others: one row of the singular system is
-        # spare, and what is left is regular because the chain is irreducible.
-        others = np.delete(np.arange(inside.size), state)
-        weights = np.ones(inside.size)
-        weights[others] = splu(csc_array(system[others][:, others])).solve(
-            -system[others][:, [state]].toarray().ravel()
-        )
-        return weights
-
-    # A second time with the most visited state fixed: relative to a rarely visited one the rounding would be large.
-    weights = np.maximum(with_fixed(int(with_fixed(0).argmax())), 0.0)
-    return np.asarray(weights / weights.sum())
 
 
 def check_polar(walk: Walk) -> None:

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from threadpoolctl import threadpool_limits
 
-from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
+from farpoint.diffusion.scores.bounds import loss_bound, product_bound, rounding_bound, worth_stating
 from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each_as_done
@@ -92,7 +92,9 @@ class LocalScores:
         # With a tolerance the walk is followed about c √k far, as if it were that many steps long.
         far = self.t if self.tolerance is None else min(self.t, int(np.ceil(2.5 * np.sqrt(self.t))))
         updates = float(moves_per_state(moves.indptr, moves.indices, samples, far)) * self.t / far
-        return _SECONDS_PER_MOVE * n_states * updates
+        # What jumped in each step may jump again in each later one.
+        jumped = 0 if self.walk.jumps is None else 1.5 * (self.walk.jumps.rank * float(self.t)) ** 2
+        return _SECONDS_PER_MOVE * n_states * (updates + jumped)
 
     def compute(
         self,
@@ -107,9 +109,10 @@ class LocalScores:
                 LatticeScores.block, self.lattice, self.lattice.blocks(), checkpoint, progress, n_jobs
             )
         n_states, seconds = self.walk.n_states, self.seconds
-        squarings = 2.0 * np.log2(self.t + 1) * _SECONDS_PER_PRODUCT * float(n_states) ** 3
-        if n_states <= _DENSE_STATES and self.tolerance is None and squarings < seconds:
-            return dense_scores(self.walk, self.t), None
+        # With a tolerance only what would take long: the bound on steps is the better one.
+        allowed = 0.0 if self.tolerance is None else _BLOCK_SECONDS
+        if allowed < seconds and squaring_is_cheaper(self.walk, seconds, self.t):
+            return self._squared()
         if seconds / n_states > _LONGEST_STATE_SECONDS:
             raise InvalidInput(
                 f"t must be small enough to be followed; got {self.t}, which would take about {seconds / n_states:.0f} "
@@ -127,6 +130,11 @@ class LocalScores:
             back[order] = np.arange(order.size, dtype=order.dtype)
             scores, bounds = scores[back], None if bounds is None else bounds[back]
         return scores, bounds
+
+    def _squared(self) -> BlockResult:
+        scores = dense_scores(self.walk, self.t)
+        bounds = product_bound(scores, self.t, self.walk.n_states, self.walk.pi_error)
+        return scores, bounds if self.tolerance is not None else worth_stating(bounds, scores, self.walk.pi_squared)
 
     def _in_blocks(
         self,
@@ -165,10 +173,28 @@ def dense_scores(walk: Walk, t: int) -> Vector:
     >>> dense_scores(Walk.of(fp.grid((3,))), 2).round(4)
     array([0.0312, 0.    , 0.0312])
     """
+    return np.asarray((dense_power(walk, t) ** 2).sum(axis=0))
+
+
+def dense_power(walk: Walk, t: int) -> Vector:
+    """Return Wᵗ − π₀1ᵀ as a dense matrix, squared log₂ t times.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> dense_power(Walk.of(fp.grid((2,))), 1)
+    array([[0., 0.],
+           [0., 0.]])
+    """
     # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
     with threadpool_limits(1):
-        rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
-    return np.asarray((rest**2).sum(axis=0))
+        return np.asarray(np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t))
+
+
+def squaring_is_cheaper(walk: Walk, seconds: float, t: int) -> bool:
+    """Return whether a small world's Wᵗ takes less time than the given seconds."""
+    squarings = 2.0 * np.log2(t + 1) * _SECONDS_PER_PRODUCT * float(walk.n_states) ** 3
+    return bool(walk.n_states <= _DENSE_STATES and squarings < seconds)
 
 
 def _block_name(number: int) -> str:
@@ -243,7 +269,7 @@ class StateScores:
         cutoff = self.tolerance / (4.0 * _LOSS_PER_STEP * self.t)
         scores, losses = self._follow(states, cutoff)
         while True:
-            rounding = rounding_bound(scores, self.t, n_terms, walk.n_states, walk.pi_squared)
+            rounding = rounding_bound(scores, self.t, n_terms, walk.n_states, walk.pi_squared, walk.pi_error)
             # Where the loss is below the rounding already, following more would mend nothing.
             poor = np.flatnonzero((losses + rounding > self.tolerance * scores) & (losses > rounding))
             if poor.size == 0 or cutoff == 0.0:

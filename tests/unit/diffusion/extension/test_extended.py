@@ -233,3 +233,11 @@ def test_extending_very_long_walks_ends() -> None:
     world = fp.four_rooms()
     extended = fp.extend(world, fp.diffusion.choose_landmarks(world, 30), 5000)
     assert np.abs(np.asarray(extended)).max() < 1e-12
+
+
+def test_four_steps_unless_told_otherwise() -> None:
+    world = fp.open_room(5, 6)
+    sample = np.arange(0, 30, 2)
+    found = fp.extend(world, sample)
+    assert found.t == 4
+    np.testing.assert_array_equal(found, fp.extend(world, sample, 4))
