@@ -31,9 +31,9 @@ def stationary_inside(walk: Walk, inside: NDArray[np.int64]) -> tuple[Vector, fl
     --------
     >>> import farpoint as fp
     >>> from farpoint.diffusion.walk import Walk
-    >>> one_way = Walk.of(fp.World.from_graph([[0, 1, 0], [0, 0, 1], [1, 0, 1]]))
+    >>> one_way = Walk.of(fp.World.from_graph([[0, 1, 0], [0, 0, 1], [1, 1, 0]]))
     >>> stationary_inside(one_way, np.arange(3))[0]
-    array([0.25, 0.25, 0.5 ])
+    array([0.2, 0.4, 0.4])
     """
     if inside.size == 1:
         return np.ones(1), 0.0

@@ -113,6 +113,7 @@ class LocalScores:
         allowed = 0.0 if self.tolerance is None else _BLOCK_SECONDS
         if allowed < seconds and squaring_is_cheaper(self.walk, seconds, self.t):
             return self._squared()
+        JumpTables.check(self.walk, self.t)
         if seconds / n_states > _LONGEST_STATE_SECONDS:
             raise InvalidInput(
                 f"t must be small enough to be followed; got {self.t}, which would take about {seconds / n_states:.0f} "
@@ -217,15 +218,20 @@ class JumpTables:
         return walk.jumps is None or 8 * walk.jumps.rank * t * walk.n_states <= _MOST_JUMP_BYTES
 
     @classmethod
-    def of(cls, walk: Walk, t: int) -> JumpTables:
-        """Return the tables of walks of t steps."""
-        jumps = walk.jumps
-        assert jumps is not None
+    def check(cls, walk: Walk, t: int) -> None:
+        """Fail unless they fit."""
         if not cls.fit(walk, t):
             raise InvalidInput(
                 f"t × states must leave the tables of a world with restarts within {_MOST_JUMP_BYTES >> 30} GiB; got "
                 f"{t} × {walk.n_states}. Use solver='probes'."
             )
+
+    @classmethod
+    def of(cls, walk: Walk, t: int) -> JumpTables:
+        """Return the tables of walks of t steps."""
+        jumps = walk.jumps
+        assert jumps is not None
+        cls.check(walk, t)
         within = replace(walk, jumps=None, known_leaving=walk.leaving)
         out = jumps.out * walk.leave
         arrived = np.empty((t, jumps.rank, walk.n_states))
