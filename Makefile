@@ -2,13 +2,17 @@ PYTHON ?= python3
 OUT ?= out
 INSTALLED := .venv/.installed
 
-.PHONY: paper test lint bench mutants clean
+.PHONY: paper test fuzz faults mutants lint bench clean
 
 paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadgroup -q
+
+# Attacks everything public for an hour or two; the failures are written to $(OUT)/fuzz.txt.
+fuzz: $(INSTALLED)
+	.venv/bin/python -m tests.fuzz --calls 20000 --commands 2000 --files 5000 --seed 0 --failures $(OUT)/fuzz.txt
 
 lint: $(INSTALLED)
 	.venv/bin/ruff check .
@@ -21,6 +25,11 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
 	.venv/bin/python -m benchmarks.extension
+
+# Fifty kills of every long command; an hour or more.
+faults: $(INSTALLED)
+	.venv/bin/python -m pytest -q tests/faults
+	.venv/bin/python -m tests.faults.kills 50
 
 # Small changes of the source: do the tests notice them? Interrupted, it goes on where it stopped.
 mutants: $(INSTALLED)

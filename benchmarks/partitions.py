@@ -28,13 +28,8 @@ def halo_size(world: PartitionedWorld, partition: int, t: int) -> int:
 
 
 def score_one(world: PartitionedWorld, partition: int, t: int) -> None:
-    """Score one partition: files that are there already are not computed again."""
-    for other in range(world.n_partitions):
-        path = part_path(world.folder, f"scores-t{t}", other)
-        path.parent.mkdir(exist_ok=True)
-        path.unlink(missing_ok=True)
-        if other != partition:
-            path.touch()
+    """Score one partition, after all were scored: files that are there already are not computed again."""
+    part_path(world.folder, f"scores-t{t}", partition).unlink()
     fp.diffusion.score_partitions(world.folder, t, n_jobs=1)
 
 
@@ -54,7 +49,7 @@ def main() -> None:
         for t in (4, 13):
             # One of the middle, which has neighbors on both sides.
             halo = halo_size(written, 2, t)
-            score_one(written, 2, 1)
+            fp.diffusion.score_partitions(written.folder, t)
             with PeakMemory() as memory:
                 began = time.perf_counter()
                 score_one(written, 2, t)

@@ -54,6 +54,8 @@ _HOME = {
 }
 _MODULES = (
     "agents",
+    "blas",
+    "compiling",
     "deep",
     "diffusion",
     "engines",
@@ -70,6 +72,8 @@ _MODULES = (
 
 if TYPE_CHECKING:
     from farpoint import agents as agents
+    from farpoint import blas as blas
+    from farpoint import compiling as compiling
     from farpoint import deep as deep
     from farpoint import diffusion as diffusion
     from farpoint import engines as engines

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Iterable
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 LONGEST_TIME = 1e9
+LONGEST_MESSAGE = 300
+MOST_JOBS = 1024
 
 
 class FarpointError(Exception):
-    """Any error that Farpoint raises on purpose."""
+    """Any error that Farpoint raises on purpose; its message is one line."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(one_line(str(message)))
 
 
 class InvalidInput(FarpointError, ValueError):
@@ -51,6 +58,23 @@ class MissingExtra(FarpointError, ImportError):
     """A part that needs a package which is not installed."""
 
 
+def one_line(text: str) -> str:
+    r"""Return a text without line breaks; of a long one, the middle is left out.
+
+    >>> one_line("a matrix\n  of two lines")
+    'a matrix of two lines'
+    >>> len(one_line("t must be a number; got " + "x" * 5_000 + ". Use 4."))
+    300
+    """
+    if not text.isprintable():
+        text = " ".join("".join(symbol if symbol.isprintable() else " " for symbol in text).split())
+    if len(text) <= LONGEST_MESSAGE:
+        return text
+    # The value that was wrong is in the middle; the rule is before it and what to do after it.
+    end = LONGEST_MESSAGE // 3
+    return f"{text[: LONGEST_MESSAGE - end - 3]} … {text[-end:]}"
+
+
 def listed(values: Iterable[Any], most: int = 6) -> str:
     """Return ``values`` as text, cut after ``most`` of them.
 
@@ -65,8 +89,10 @@ def listed(values: Iterable[Any], most: int = 6) -> str:
     return ", ".join(items[:most]) + f", … {len(items) - most} more"
 
 
-def check_word(what: str, value: object, words: Iterable[str]) -> str:
+def check_word(what: str, value: object, words: Iterable[str], others: str = "") -> str:
     """Return ``value`` if it is one of ``words``; otherwise fail, naming those that exist and the nearest.
+
+    ``others`` names what else is accepted.
 
     >>> check_word("solver", "local", ["local", "spectral"])
     'local'
@@ -74,32 +100,76 @@ def check_word(what: str, value: object, words: Iterable[str]) -> str:
     words = list(words)
     if isinstance(value, str) and value in words:
         return value
-    near = difflib.get_close_matches(str(value), words, n=3, cutoff=0.5)
+    near = difflib.get_close_matches(str(value)[:100], words, n=3, cutoff=0.5)
     hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UnknownName(f"{what} must be one of {', '.join(words)}; got {value!r}.{hint}")
+    raise UnknownName(f"{what} must be {others}one of {', '.join(words)}; got {value!r}.{hint}")
 
 
-def check_integer(what: str, value: object, least: int | None = None, most: int | None = None) -> int:
-    """Return ``value`` as an int if it is a whole number within the limits."""
+def check_integer(what: str, value: object, least: int | None = None, most: int = 2**63 - 1) -> int:
+    """Return ``value`` as an int if it is a whole number within the limits; never more than 64 bits hold."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if isinstance(value, float) and value.is_integer():
         whole = True
     if not whole:
         raise InvalidInput(f"{what} must be a whole number; got {value!r}.")
     number: int = int(value)  # type: ignore[call-overload]
-    if least is not None and number < least:
+    if number < (-(2**63) if least is None else least):
         raise InvalidInput(f"{what} must be at least {least}; got {number}.")
-    if most is not None and number > most:
+    if number > most:
         raise InvalidInput(f"{what} must be at most {most}; got {number}.")
     return number
 
 
 def check_jobs(n_jobs: object) -> int:
     """Return the number of workers if it is one: any whole number except 0; -1 is one per core."""
-    number = check_integer("n_jobs", n_jobs)
+    number = check_integer("n_jobs", n_jobs, -MOST_JOBS, MOST_JOBS)
     if number == 0:
         raise InvalidInput("n_jobs must be a whole number other than 0; got 0. Use -1 for one worker per core.")
     return number
+
+
+def check_path(what: str, value: object) -> Path:
+    """Return ``value`` as a path if it can be one.
+
+    >>> check_path("path", "options.npz").name
+    'options.npz'
+    """
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        # Longer names than this no file system has.
+        if isinstance(text, str) and text and "\0" not in text and max(map(len, Path(text).parts), default=0) < 256:
+            return Path(text)
+    raise InvalidInput(f"{what} must be the name of a file or folder; got {value!r}.")
+
+
+def check_function(what: str, value: object) -> None:
+    """Fail unless ``value`` is None or can be called."""
+    if value is not None and not callable(value):
+        raise InvalidInput(f"{what} must be a function or None; got {value!r}.")
+
+
+def check_generator(value: object) -> None:
+    """Fail unless ``value`` is None or a generator of random numbers."""
+    if value is not None and not callable(getattr(value, "integers", None)):
+        raise InvalidInput(f"rng must be a numpy Generator or None; got {value!r}. Use numpy.random.default_rng(seed).")
+
+
+def check_memory(what: str, value: object, n_bytes: float) -> None:
+    """Fail before any work if so many bytes are more than the memory of this machine.
+
+    >>> check_memory("n_states", 10**15, 8e15)
+    Traceback (most recent call last):
+    farpoint.errors.InvalidInput: n_states must fit into the memory of this machine (... GB); got 1000000000000000, ...
+    """
+    try:
+        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        room = 2**36
+    if n_bytes > room:
+        raise InvalidInput(
+            f"{what} must fit into the memory of this machine ({room / 1e9:.3g} GB); got {value}, which takes "
+            f"{n_bytes / 1e9:.3g} GB."
+        )
 
 
 def check_time(t: object) -> float:

@@ -13,6 +13,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import OutputError, WrongCheckpoint
+from farpoint.files import read_arrays, write_arrays
 
 Content = dict[str, Any]
 
@@ -203,3 +204,41 @@ def test_a_checkpoint_is_a_folder(computation: Computation, tmp_path: Path) -> N
         computation.run(checkpoint=tmp_path / "file", progress=lambda *call: calls.append(call))
     assert not calls
     assert (tmp_path / "file").read_text() == "not a folder"
+
+
+def forge(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Write every piece again with other content but a right digest."""
+    for path in folder.glob("*.npz"):
+        facts, arrays = read_arrays(path, "farpoint-score-piece")
+        write_arrays(path, "farpoint-score-piece", facts, change(arrays))
+
+
+FORGERIES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "not a number": lambda arrays: {name: np.full_like(array, np.nan) for name, array in arrays.items()},
+    "shorter": lambda arrays: {name: array[:-1] for name, array in arrays.items()},
+    "longer": lambda arrays: {name: np.tile(array, 2) for name, array in arrays.items()},
+    "of another shape": lambda arrays: {name: array[:, None] for name, array in arrays.items()},
+    "without scores": lambda arrays: {"other": arrays["scores"]},
+    "with something more": lambda arrays: {**arrays, "other": arrays["scores"]},
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+@pytest.mark.parametrize("name", ["score of a map", "rough score"])
+def test_forged_blocks_of_scores_are_computed_again(what: str, name: str, tmp_path: Path) -> None:
+    computation = COMPUTATIONS[name]()
+    expected = computation.run(checkpoint=tmp_path)
+    forge(tmp_path, FORGERIES[what])
+    assert_identical(computation.run(checkpoint=tmp_path), expected)
+
+
+def test_swapped_and_copied_blocks_are_computed_again(tmp_path: Path) -> None:
+    computation = COMPUTATIONS["score of a graph"]()
+    expected = computation.run(checkpoint=tmp_path)
+    first, second, *_ = sorted(tmp_path.glob("*.npz"))
+    one, two = first.read_bytes(), second.read_bytes()
+    for contents in ((two, one), (one, one), (two, two), (one[:-1], two), (b"", b"")):
+        first.write_bytes(contents[0])
+        second.write_bytes(contents[1])
+        assert_identical(computation.run(checkpoint=tmp_path), expected)
+        assert (first.read_bytes(), second.read_bytes()) == (one, two)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -63,6 +65,26 @@ def eigenfunctions() -> Format:
     return Format(functions.save, lambda path: content(fp.deep.Eigenfunctions.load(path)))
 
 
+@cache
+def agent() -> Format:
+    pytest.importorskip("stable_baselines3")
+    env = gym.make("FrozenLake-v1", is_slippery=False)
+    settings = {"learning_starts": 4, "buffer_size": 50, "train_freq": (2, "step"), "policy_kwargs": {"net_arch": [4]}}
+    trained = fp.SMDPDQN("MlpPolicy", env, seed=0, device="cpu", **settings).learn(20)
+
+    def content(loaded: Any) -> Content:
+        weights = {name: tensor.detach().numpy() for name, tensor in loaded.policy.state_dict().items()}
+        optimizer = {f"step {number}": float(one["step"]) for number, one in moments(loaded)}
+        names = ("num_timesteps", "exploration_rate", "gamma", "buffer_size", "learning_starts", "train_freq")
+        return {**weights, **optimizer, **{name: getattr(loaded, name) for name in names}}
+
+    def moments(loaded: Any) -> Any:
+        return loaded.policy.optimizer.state_dict()["state"].items()
+
+    assert len(moments(trained)) > 0
+    return Format(trained.save, lambda path: content(fp.SMDPDQN.load(path, env, device="cpu")))
+
+
 ARRAYS = {
     "numbers": np.linspace(0.0, 1.0, 5_000).reshape(1_000, 5),
     "flags": np.array([True, False]),
@@ -101,6 +123,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "cover options": lambda: option_set("cover"),
     "learned options": learned,
     "eigenfunctions": eigenfunctions,
+    "exploring agent": agent,
     "arrays": lambda: arrays(compressed=False),
     "compressed arrays": lambda: arrays(compressed=True),
     "piece": piece,
@@ -268,6 +291,28 @@ def test_a_failed_write_leaves_the_old_file(
         file_format.write(written)
     assert written.read_bytes() == before
     assert sorted(path.name for path in written.parent.iterdir()) == names
+
+
+def test_links_are_followed_and_devices_refused(file_format: Format, written: Path, tmp_path: Path) -> None:
+    expected = file_format.read(written)
+    (tmp_path / "far").mkdir()
+    target = tmp_path / "far" / written.name
+    target.write_bytes(b"old")
+    (tmp_path / "near").mkdir()
+    link = tmp_path / "near" / written.name
+    link.symlink_to(target)
+    file_format.write(link)
+    assert link.is_symlink()
+    assert_same(file_format.read(link), expected)
+    assert target.read_bytes() == written.read_bytes()
+    link.unlink()
+    for other in (os.mkfifo, lambda path: path.symlink_to(os.devnull)):
+        other(link)
+        with pytest.raises(OutputError, match="must be a regular file or not exist"):
+            file_format.write(link)
+        assert not link.is_file()
+        link.unlink()
+    assert Path(os.devnull).is_char_device()
 
 
 def test_a_folder_that_does_not_exist_is_an_output_error(file_format: Format, tmp_path: Path) -> None:

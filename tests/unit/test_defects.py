@@ -210,10 +210,10 @@ def test_the_index_of_partitions_is_whole_or_absent(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Path, "write_text", half)
     with pytest.raises(OutputError, match="No space left"):
         fp.diffusion.write_partitions(fp.ring(), tmp_path, states_per_partition=64)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges"]
+    assert list(tmp_path.iterdir()) == []
     monkeypatch.undo()
-    fp.diffusion.write_partitions(fp.ring(), tmp_path / "new", states_per_partition=64)
-    assert json.loads((tmp_path / "new" / "world.json").read_text())["n_states"] == 192
+    fp.diffusion.write_partitions(fp.ring(), tmp_path, states_per_partition=64)
+    assert json.loads((tmp_path / "world.json").read_text())["n_states"] == 192
 
 
 def test_a_tolerance_of_32_bits_is_a_number() -> None:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+import subprocess
+import sys
+import tracemalloc
+import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +20,18 @@ import pytest
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidFile, OutputError, WrongCheckpoint
-from farpoint.files import PieceFolder, read_arrays, results_folder, whole_file, write_arrays, write_rows, write_text
+from farpoint.files import (
+    PieceFolder,
+    file_digest,
+    read_arrays,
+    read_facts,
+    results_folder,
+    whole_file,
+    write_arrays,
+    write_facts,
+    write_rows,
+    write_text,
+)
 
 ARRAYS = {"scores": np.linspace(0.0, 1.0, 12).reshape(3, 4), "states": np.arange(5)}
 FACTS = {"t": 4, "names": ["a", "b"], "nested": {"x": None}}
@@ -326,3 +343,199 @@ def test_what_is_in_the_way_of_results(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"page\.html must be a file or not exist; got a folder"):
         into_a_folder()
     assert names(tmp_path / "there") == ["page.html"], "not even the file that could have been written"
+
+
+LEFT = ".farpoint-unfinished"
+
+
+def test_results_follow_links_and_spare_devices(tmp_path: Path) -> None:
+    out, far = tmp_path / "out", tmp_path / "far"
+    out.mkdir()
+    far.mkdir()
+    (far / "page.html").write_text("old")
+    (out / "page.html").symlink_to(far / "page.html")
+    with results_folder(out) as folder:
+        write_text(folder / "page.html", "new")
+        write_text(folder / "other.html", "new")
+    assert (out / "page.html").is_symlink()
+    assert (far / "page.html").read_text() == "new"
+    assert (names(out), names(far)) == (["other.html", "page.html"], ["page.html"])
+    os.mkfifo(out / "score.png")
+    (out / "options.npz").symlink_to(os.devnull)
+
+    def save(name: str) -> None:
+        with results_folder(out) as folder:
+            write_text(folder / "another.html", "new")
+            write_text(folder / name, "new")
+
+    for name in ("score.png", "options.npz"):
+        with pytest.raises(OutputError, match=rf"{name} must be a regular file or not exist; got something else"):
+            save(name)
+    assert Path(os.devnull).is_char_device()
+    assert (out / "score.png").is_fifo()
+    assert names(out) == ["options.npz", "other.html", "page.html", "score.png"]
+
+
+def killed(folder: Path, code: str) -> None:
+    """Run code in a process that ends at ``kill()`` as if by kill -9."""
+    start = (
+        "import os, signal; from pathlib import Path; from farpoint.files import *; folder = Path.cwd(); "
+        "kill = lambda: os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run = subprocess.run([sys.executable, "-c", f"{start}\n{code}"], cwd=folder, capture_output=True, check=False)
+    assert run.returncode == -9, run.stderr.decode()
+
+
+FILE_KILLED = "with whole_file('a.txt') as temporary:\n    temporary.write_text('half'); kill()"
+RESULTS_KILLED = "with results_folder(folder) as out:\n    write_text(out / 'a.txt', 'half'); kill()"
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    killed(tmp_path, FILE_KILLED)
+    assert names(tmp_path) == [f"{LEFT}-0-a.txt"]
+    write_text(tmp_path / "a.txt", "whole")
+    assert names(tmp_path) == ["a.txt"]
+    killed(tmp_path, RESULTS_KILLED)
+    assert names(tmp_path) == [LEFT, "a.txt"]
+    with results_folder(tmp_path) as folder:
+        write_text(folder / "b.txt", "whole")
+    assert names(tmp_path) == ["a.txt", "b.txt"]
+    # A run of results and a folder of pieces also remove what was left of files that they do not write.
+    for enter in (lambda: PieceFolder(tmp_path, "score", {}), lambda: results_folder(tmp_path).__enter__()):
+        killed(tmp_path, FILE_KILLED)
+        assert f"{LEFT}-0-a.txt" in names(tmp_path)
+        entered = enter()
+        assert f"{LEFT}-0-a.txt" not in names(tmp_path)
+        del entered
+
+
+def test_what_a_living_process_writes_is_not_removed(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    with whole_file(target) as one:
+        one.write_text("one")
+        with whole_file(target) as two, results_folder(tmp_path) as folder:
+            two.write_text("two")
+            assert names(tmp_path) == [LEFT, f"{LEFT}-0-a.txt", f"{LEFT}-1-a.txt"]
+            write_text(folder / "b.txt", "b")
+        assert target.read_text() == "two"
+    assert target.read_text() == "one"
+    assert names(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_a_folder_is_used_by_one_run_at_a_time(tmp_path: Path) -> None:
+    begun = False
+    code = "from pathlib import Path; from farpoint.files import results_folder; results_folder(Path.cwd()).__enter__()"
+    with results_folder(tmp_path) as folder:
+        write_text(folder / "a.txt", "a")
+        with (
+            pytest.raises(
+                OutputError, match=r"must be used by one run at a time; got another run at work in it\. Wait"
+            ),
+            results_folder(tmp_path),
+        ):
+            begun = True
+        other = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "OutputError: output folder" in other.stderr
+    assert not begun
+    assert names(tmp_path) == ["a.txt"]
+
+
+def test_the_first_error_is_the_one_that_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    def fail_twice(enter: Callable[[], Any]) -> None:
+        with enter() as temporary, monkeypatch.context() as patch:
+            (temporary / "a" if temporary.is_dir() else temporary).write_text("half")
+            patch.setattr(os, "rmdir", fail)
+            patch.setattr(os, "unlink", fail)
+            raise RuntimeError("the first error")
+
+    with pytest.raises(RuntimeError, match="the first error"):
+        fail_twice(lambda: whole_file(tmp_path / "a.txt"))
+    with pytest.raises(RuntimeError, match="the first error"):
+        fail_twice(lambda: results_folder(tmp_path / "out"))
+
+
+def member(array: NDArray[Any]) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    n_bytes = 2**28
+    zeros = bytes(2**24)
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("a.npy", "w", force_zip64=True) as file,
+    ):
+        np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (n_bytes,)})
+        for _ in range(n_bytes // len(zeros)):
+            file.write(zeros)
+    assert path.stat().st_size < 2**19
+    tracemalloc.start()
+    with pytest.raises(InvalidFile, match="it is damaged or of another kind"):
+        read_arrays(path, "example")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+@pytest.mark.parametrize(
+    "what", ["twice", "twice without an ending", "too long", "too short", "fields", "no bytes", "text"]
+)
+def test_crafted_archives_are_refused(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    write_arrays(path, "example", FACTS, ARRAYS)
+    with zipfile.ZipFile(path) as archive:
+        members = [(name, archive.read(name)) for name in archive.namelist()]
+    states = next(content for name, content in members if name == "states.npy")
+    changed = {
+        "twice": [("states.npy", member(np.arange(5) + 1)), ("states.npy", states)],
+        "twice without an ending": [("states", states), ("states.npy", states)],
+        "too long": [("states.npy", states + b"\0")],
+        "too short": [("states.npy", states.replace(b"(5,)", b"(6,)"))],
+        "fields": [("states.npy", member(np.arange(5).view([("a", "<i4"), ("b", "<i4")])))],
+        "no bytes": [("states.npy", states[:-40].replace(b"<i8", b"|V0"))],
+        "text": [("states.npy", b"not an array")],
+    }[what]
+    warned = pytest.warns(UserWarning, match="Duplicate") if what == "twice" else nullcontext()
+    with warned, zipfile.ZipFile(path, "w") as archive:
+        for name, content in [*(one for one in members if one[0] != "states.npy"), *changed]:
+            archive.writestr(name, content)
+    with pytest.raises(InvalidFile, match="it is damaged"):
+        read_arrays(path, "example")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.npz")
+    os.mkfifo(tmp_path / "a.json")
+    with pytest.raises(InvalidFile, match="must be a whole"):
+        read_arrays(tmp_path / "a.npz", "example")
+    with pytest.raises(InvalidFile, match="must be a whole"):
+        read_facts(tmp_path / "a.json", "example")
+    with pytest.raises(OSError, match="not a regular file"):
+        file_digest(tmp_path / "a.npz")
+
+
+def test_every_flipped_bit_of_facts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_facts(path, "example", FACTS)
+    assert read_facts(path, "example") == FACTS
+    content = path.read_bytes()
+    changes = [content[:-1], content + b" ", content.replace(b", ", b",", 1), b"[]", b"", 9_999 * b"["]
+    for place in range(8 * len(content)):
+        changed = bytearray(content)
+        changed[place // 8] ^= 1 << place % 8
+        changes.append(bytes(changed))
+    for change in changes:
+        path.write_bytes(change)
+        with pytest.raises(InvalidFile):
+            read_facts(path, "example")
+    write_facts(path, "example", FACTS, version=2)
+    with pytest.raises(InvalidFile, match="must be example of version 1; got example of version 2"):
+        read_facts(path, "example")
+    with pytest.raises(InvalidFile, match="must be other of version 2; got example of version 2"):
+        read_facts(path, "other", version=2)

@@ -15,7 +15,7 @@ from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
 from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 _N_CHECKPOINTS = 200
 
@@ -50,7 +50,7 @@ class EpisodicResult:
 
 
 def learn_episodes(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -98,6 +98,7 @@ def learn_episodes(
     >>> alone.optimal_value == helped.optimal_value
     True
     """
+    world = as_world(world)
     from farpoint.agents.episodic_kernels import EpisodicTask
 
     check_same_world(world, options)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.option_value_kernels import best_decision, greedy_step, learn_inside_options, next_choice
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, move, uniform
 from farpoint.simulation.tables import WorldTable

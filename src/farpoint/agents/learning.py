@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.agents.task import Task
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
 COUNTINGS = ("published", "moves")
@@ -84,7 +84,7 @@ class LearningResult:
 
 
 def learn(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -144,6 +144,7 @@ def learn(
     >>> helped.mean < alone.mean
     True
     """
+    world = as_world(world)
     check_word("algorithm", algorithm, ALGORITHMS)
     check_word("counting", counting, COUNTINGS)
     n_runs = check_integer("n_runs", n_runs, 1)
@@ -157,6 +158,7 @@ def learn(
         check_fraction("gamma", gamma),
         check_option_probability(option_probability),
     )
+    check_memory("n_runs × n_episodes", f"{n_runs} × {task.n_episodes}", 16 * n_runs * ends.size * task.n_episodes)
     shared = (world_table(world), option_table(world, options), task, algorithm, counting)
     seeds = streams(seed, n_runs * ends.size).reshape(n_runs, ends.size)
     trials = [(int(target), seeds[:, index]) for index, target in enumerate(ends)]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, below, move, option_choice, random_choice, random_decision
 from farpoint.simulation.tables import WorldTable

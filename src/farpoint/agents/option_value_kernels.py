@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import (
     PRIMITIVE,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.envs.wrapper import OptionsWrapper, Transition
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_word
 
 TABULAR_ALGORITHMS = ("smdp", "intra-option")
 
@@ -51,7 +51,7 @@ def train_tabular(
     alpha: float = 0.2,
     epsilon: float = 0.1,
     seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TabularAgent:
     """Return an agent that has learned with options in an environment, by its own rewards.
 
@@ -68,7 +68,7 @@ def train_tabular(
     alpha, epsilon : float
     seed : int
         The same seed gives the same agent.
-    progress : function of (int, int)
+    progress : function of (int, int), optional
 
     Examples
     --------
@@ -83,6 +83,7 @@ def train_tabular(
     check_word("algorithm", algorithm, TABULAR_ALGORITHMS)
     n_steps = check_integer("n_steps", n_steps, 1)
     alpha, epsilon = check_fraction("alpha", alpha), check_fraction("epsilon", epsilon)
+    check_function("progress", progress)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
     agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
@@ -104,7 +105,8 @@ def train_tabular(
                 agent.episode_rewards.append(rewards)
                 rewards = 0.0
                 observation, info = env.reset()
-            progress(agent.n_steps, n_steps)
+            if progress is not None:
+                progress(agent.n_steps, n_steps)
     finally:
         env.on_step = None
     return agent

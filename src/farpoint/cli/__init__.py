@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from types import FrameType
 
-from farpoint.errors import FarpointError
+from farpoint.errors import FarpointError, one_line
 
 _INTERRUPTED = 130
 
@@ -22,6 +23,10 @@ def main() -> None:
 
 
 def _run() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has only ASCII shows a question mark in place of what it cannot show.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     # A scheduler's request to end unwinds like Ctrl-C, so that no unfinished files are left.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     import typer
@@ -41,6 +46,8 @@ def _run() -> int:
         # Nothing reads the output any more; what is left in the buffer must not be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except MemoryError as error:
+        return _fail(f"world must fit into memory; it does not ({error}).")
     except OSError as error:
         return _fail(f"output must be one that can be written; got {error.strerror}.")
     except Exception as error:
@@ -58,7 +65,7 @@ def _run() -> int:
 
 
 def _fail(message: str) -> int:
-    print(f"farpoint: {message}", file=sys.stderr)
+    print(f"farpoint: {one_line(message)}", file=sys.stderr)
     return 2
 
 

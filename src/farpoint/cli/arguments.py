@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, BadParameter, Option
+
+from farpoint.errors import InvalidInput, check_path
 
 _WORLD_HELP = (
     "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
@@ -14,6 +16,15 @@ _WORLD_HELP = (
 )
 _LARGEST_HELP = "Keep the largest component of a map that is not connected."
 _ADDRESS_HELP = "Of a running Dask scheduler or Ray cluster.  [default: one on this machine]"
+
+
+def read_folder(word: str) -> Path:
+    """Return the folder that a word names; an empty one names none, and would be taken for the current folder."""
+    try:
+        return check_path("it", word)
+    except InvalidInput as error:
+        raise BadParameter(str(error)) from error
+
 
 WorldWord = Annotated[str, Argument(help=_WORLD_HELP)]
 Wind = Annotated[float, Option(help="Probability of being blown down.")]
@@ -39,7 +50,9 @@ class DiscoverArguments:
     wind: Wind = 0.0
     seed: Annotated[int, Option(help="For the methods that draw at random.")] = 0
     largest_component: LargestComponent = False
-    out: Annotated[Path | None, Option(help="Folder for the pictures and options.npz.")] = None
+    out: Annotated[
+        Path | None, Option(help="Folder for the pictures and options.npz.", parser=read_folder, metavar="FOLDER")
+    ] = None
     formats: Annotated[str, Option(help="Picture formats, comma-separated: png, pdf, svg.")] = "png"
     engine: Engine = "local"
     address: Address = None
@@ -59,7 +72,9 @@ class CompareArguments:
     max_steps: Annotated[int, Option(help="Steps per episode.")] = 100
     seed: Annotated[int, Option(help="For everything that is drawn at random.")] = 0
     largest_component: LargestComponent = False
-    out: Annotated[Path | None, Option(help="Folder for the figure and the table (CSV).")] = None
+    out: Annotated[
+        Path | None, Option(help="Folder for the figure and the table (CSV).", parser=read_folder, metavar="FOLDER")
+    ] = None
     engine: Engine = "local"
     address: Address = None
 
@@ -73,6 +88,11 @@ class SuiteArguments:
     ] = None
     quick: Annotated[bool, Option("--quick", help="Far less work, for a first look.")] = False
     jobs: Annotated[int, Option(help="Workers; -1 is one per core. The numbers do not depend on it.")] = -1
-    out: Annotated[Path, Option(help="Folder for the page, its figures and tables, and the results.")] = Path("out")
+    out: Annotated[
+        Path,
+        Option(
+            help="Folder for the page, its figures and tables, and the results.", parser=read_folder, metavar="FOLDER"
+        ),
+    ] = Path("out")
     engine: Engine = "local"
     address: Address = None

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.cli.arguments import CompareArguments
+from farpoint.cli.console import CommandConsole
 from farpoint.cli.worlds import read_world
-from farpoint.errors import InvalidInput, check_word
+from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
 from farpoint.measures.statistics import Estimate, interquartile_mean
@@ -50,8 +51,9 @@ class Measured:
 
 def run(arguments: CompareArguments) -> None:
     """Measure every method, print the table, and write the figure and the table."""
-    console = Console()
+    console = CommandConsole()
     methods = [check_word("method", word.strip(), METHODS) for word in arguments.methods.split(",")]
+    _check_numbers(arguments)
     world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
     if world.restart is not None:
         _compare_episodes(console, world, methods, arguments)
@@ -69,6 +71,17 @@ def run(arguments: CompareArguments) -> None:
     _print(console, world, measured)
     if arguments.out:
         console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"), soft_wrap=True)
+
+
+def _check_numbers(arguments: CompareArguments) -> None:
+    """Fail before any work on a number that some measure would refuse later."""
+    for name in ("n_runs", "n_episodes", "max_steps"):
+        check_integer(f"--{name.replace('_', '-')}", getattr(arguments, name), 1)
+    check_integer("--seed", arguments.seed, 0)
+    if arguments.t is not None:
+        check_time(arguments.t)
+    if arguments.n_options is not None:
+        check_integer("--n-options", arguments.n_options, 1)
 
 
 def _compare_episodes(console: Console, world: World, methods: list[str], arguments: CompareArguments) -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from farpoint.cli.arguments import DiscoverArguments
+from farpoint.cli.console import CommandConsole
 from farpoint.cli.pictures import draw_options
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.worlds import read_world
@@ -31,7 +32,7 @@ _NARROW = 70
 
 def run(arguments: DiscoverArguments) -> None:
     """Discover options, print them, and write pictures and options.npz."""
-    console = Console()
+    console = CommandConsole()
     formats = [check_word("picture format", word.strip(), FORMATS) for word in arguments.formats.split(",")]
     world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
     blocks = _blocks_folder(arguments, world)
@@ -121,11 +122,12 @@ def _print_map(console: Console, options: OptionSet) -> None:
         return
     text = options.to_text()
     lines = text.splitlines()
+    drawn = {"#": "█", ".": "·"} if console.encoding.startswith("utf") else {}
     if len(lines[0]) > console.width or len(lines) > _TALLEST_MAP:
         console.print(f"(the map, {len(lines)} × {len(lines[0])}, is larger than this terminal)", highlight=False)
         return
     colored = Text()
     styles = {"#": "bright_black", "*": "bold red", ".": "dim"}
     for symbol in text + "\n":
-        colored.append("█" if symbol == "#" else "·" if symbol == "." else symbol, style=styles.get(symbol, ""))
+        colored.append(drawn.get(symbol, symbol), style=styles.get(symbol, ""))
     console.print(colored)

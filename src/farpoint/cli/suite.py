@@ -10,6 +10,7 @@ from rich.markdown import Markdown
 from rich.text import Text
 
 from farpoint.cli.arguments import SuiteArguments
+from farpoint.cli.console import CommandConsole
 from farpoint.cli.progress import progress_bar
 from farpoint.errors import InvalidInput, check_jobs
 from farpoint.experiments.framework import Store, Suite, code_version, run
@@ -58,10 +59,11 @@ def run_command(suite: Suite[Any], arguments: SuiteArguments) -> None:
             suite, experiments, results, progress=lambda name: progress.update(task, description=f"drawing {name}")
         )
         write_report(report, folder, stem, prefix)
-    _print_report(Console(), report)
+    console = CommandConsole()
+    _print_report(console, report)
     page = arguments.out / f"{stem}.html"
     size, seconds = page.stat().st_size / 1e6, time.perf_counter() - began
-    Console().print(Text(f"{page}: {len(experiments)} sections, {size:.1f} MB, {seconds:.0f} s"), soft_wrap=True)
+    console.print(Text(f"{page}: {len(experiments)} sections, {size:.1f} MB, {seconds:.0f} s"), soft_wrap=True)
 
 
 def _print_report(console: Console, report: SuiteReport) -> None:

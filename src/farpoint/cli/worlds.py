@@ -12,7 +12,9 @@ from typing import Any
 
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
+from farpoint.worlds.maps import read_map
 
+_MOST_DIGITS = 10
 # Worlds of any size.
 SIZED: dict[str, Callable[..., World]] = {"open_room": open_room, "random_maze": random_maze}
 
@@ -27,7 +29,7 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
     if word.startswith("gym:"):
         return World.from_env(make_env(word.removeprefix("gym:")), seed=seed)
     if word == "-":
-        text, name = sys.stdin.read(), "standard input"
+        text, name = _read_input(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
     try:
@@ -38,7 +40,7 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
 
 def _read_size(word: str, size: str) -> tuple[int, int]:
     rows, _, cols = size.partition("x")
-    if not (rows.isdecimal() and cols.isdecimal()):
+    if not (rows.isdecimal() and cols.isdecimal() and max(len(rows), len(cols)) <= _MOST_DIGITS):
         raise InvalidInput(f"world must give its size as ROWSxCOLS; got {word!r}. For example random_maze:100x200.")
     return int(rows), int(cols)
 
@@ -54,7 +56,7 @@ def make_env(name: str) -> Any:
         warnings.simplefilter("ignore")
         try:
             return gymnasium.make(name)
-        except gymnasium.error.Error as error:
+        except Exception as error:  # the module of an environment may raise anything
             raise UnknownName(f"environment must be registered in Gymnasium; got {name!r} ({error}).") from error
 
 
@@ -72,7 +74,13 @@ def _read_file(word: str) -> str:
         near = difflib.get_close_matches(word, CATALOGUE, n=3, cutoff=0.4)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownName(f"world must be a map file, - or one of {', '.join(CATALOGUE)}; got {word!r}.{hint}")
+    return read_map(path)
+
+
+def _read_input() -> str:
+    if sys.stdin is None:
+        raise InvalidInput("standard input must be open to read a map from it; got one that is closed.")
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidFile(f"{path} must be a text map; it cannot be read ({error}).") from error
+        return sys.stdin.read()
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"standard input must be a text map; it cannot be read ({error}).") from error

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from farpoint.deep.goal_training import GoalSettings, make_envs, train
+from farpoint.deep.tensors import check_widths
 from farpoint.envs.success import option_success
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_positive, listed
+from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_positive, listed
 from farpoint.options.learned_options import GoalOf, LearnedOptions
+from farpoint.worlds.arrays import real_numbers
 
 
 def learn_options(
@@ -103,21 +105,23 @@ def learn_options(
     >>> len(options), options.success.shape
     (2, (2,))
     """
-    array = np.array(goals, dtype=np.float32)
+    array = real_numbers("goals", goals).astype(np.float32)
     if array.ndim != 2 or not array.size or not np.isfinite(array).all():
         raise InvalidInput(f"goals must be finite numbers with one row per goal; got shape {array.shape}.")
+    check_function("progress", progress)
+    check_function("goal_of", goal_of)
     settings = GoalSettings(
         radius=check_positive("radius", radius),
         n_steps=check_integer("n_steps", n_steps, 1),
         seed=check_integer("seed", seed, 0),
         max_steps=check_integer("max_steps", max_steps, 1),
         wander=check_integer("wander", max_steps if wander is None else wander, 0),
-        hidden=tuple(check_integer("each width in hidden", width, 1) for width in hidden),
-        n_waves=check_integer("n_waves", n_waves, 0),
+        hidden=check_widths(hidden),
+        n_waves=check_integer("n_waves", n_waves, 0, 2**16),
         gamma=check_fraction("gamma", gamma),
         learning_rate=check_positive("learning_rate", learning_rate),
-        batch_size=check_integer("batch_size", batch_size, 2),
-        n_envs=check_integer("n_envs", n_envs, 1),
+        batch_size=check_integer("batch_size", batch_size, 2, 2**20),
+        n_envs=check_integer("n_envs", n_envs, 1, 2**12),
         chunk_steps=check_integer("chunk_steps", chunk_steps, 1),
     )
     min_success = check_fraction("min_success", min_success)

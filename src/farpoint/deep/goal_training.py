@@ -25,7 +25,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from stable_baselines3.her.her_replay_buffer import HerReplayBuffer
 
 from farpoint.deep.goal_env import GoalEnv
-from farpoint.deep.tensors import Arrays, module_arrays, optimizer_arrays, restore_module, restore_optimizer
+from farpoint.deep.tensors import Arrays, module_arrays, one_thread, optimizer_arrays, restore_module, restore_optimizer
 from farpoint.errors import InvalidInput
 from farpoint.files import PieceFolder
 from farpoint.options.learned_options import GoalNetwork, GoalOf, flat, goal_features
@@ -167,13 +167,10 @@ def train(
 def _separate_randomness() -> Iterator[None]:
     """Restore the global random generators, which Stable-Baselines3 uses, after the block."""
     states = random.getstate(), np.random.get_state(), torch.get_rng_state()  # noqa: NPY002
-    threads = torch.get_num_threads()
-    # Small networks are faster on one thread, and the rounding does not depend on the number of cores.
-    torch.set_num_threads(1)
     try:
-        yield
+        with one_thread():
+            yield
     finally:
-        torch.set_num_threads(threads)
         random.setstate(states[0])
         np.random.set_state(states[1])  # noqa: NPY002
         torch.set_rng_state(states[2])

@@ -6,7 +6,11 @@ away, so the target is reward + γᵏ max Q. Plain DQN uses γ instead of γᵏ 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import json
+import zipfile
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
@@ -15,7 +19,21 @@ from numpy.typing import NDArray
 from stable_baselines3 import DQN
 from stable_baselines3.common.buffers import ReplayBuffer
 
-from farpoint.errors import InvalidInput
+from farpoint.deep.tensors import module_arrays, optimizer_arrays, restore_module, restore_optimizer
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.files import read_arrays, write_arrays
+
+_KIND = "farpoint-smdp-dqn"
+# The settings of a file that `SMDPDQN.load` takes: all that say how an agent learns, and no paths.
+_SETTINGS = frozenset(
+    {
+        *("policy", "policy_kwargs", "learning_rate", "buffer_size", "learning_starts", "batch_size", "tau", "gamma"),
+        *("train_freq", "gradient_steps", "target_update_interval", "max_grad_norm", "stats_window_size", "seed"),
+        *("exploration_fraction", "exploration_initial_eps", "exploration_final_eps"),
+    }
+)
+_COUNTS = ("num_timesteps", "_total_timesteps", "_num_timesteps_at_start", "_episode_num", "_n_updates", "_n_calls")
+_SHARES = ("_current_progress_remaining", "exploration_rate")
 
 
 class DurationSamples(NamedTuple):
@@ -85,6 +103,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
     For `OptionsWrapper`, with or without further wrappers around it; in other environments every action lasts one step
     and this is plain DQN. Training neither chooses unavailable actions nor bootstraps from them
     (``info["action_mask"]``); for `predict`, pass the mask as ``action_masks``. ``gamma`` must be that of the wrapper.
+    Files of agents hold numbers and plain settings only: loading one runs no code from it.
 
     Parameters
     ----------
@@ -106,11 +125,106 @@ class SMDPDQN(DQN):  # type: ignore[misc]
             raise InvalidInput(
                 "replay_buffer_class and n_steps must be left out; got one of them. SMDPDQN has its own replay buffer."
             )
+        self._kept = {name: value for name, value in {"policy": policy, **kwargs}.items() if name in _SETTINGS}
         kwargs["replay_buffer_class"] = DurationReplayBuffer
         given = kwargs.get("replay_buffer_kwargs") or {}
         kwargs["replay_buffer_kwargs"] = {**given, "gamma": kwargs.setdefault("gamma", 0.99)}
         self._choices = np.random.default_rng(kwargs.get("seed"))
         super().__init__(policy, env, **kwargs)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Save the networks, the optimizer, the settings and the counts of steps to a file.
+
+        The replay buffer, the state of the random generators and the logger are not kept, nor are settings that are
+        functions or classes, such as a schedule: those must be given again to `load`.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        plain = {name: value for name, value in self._kept.items() if _is_plain(value)}
+        facts = {
+            "settings": plain,
+            "left_out": sorted(self._kept.keys() - plain.keys()),
+            "spaces": _spaces(self),
+            **{name: int(getattr(self, name)) for name in _COUNTS},
+            **{name: float(getattr(self, name)) for name in _SHARES},
+        }
+        write_arrays(path, _KIND, facts, module_arrays("policy", self.policy) | optimizer_arrays(self.policy.optimizer))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], env: Any, *, device: str = "auto", **settings: Any) -> SMDPDQN:
+        """Return the agent in a file that `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+        env : environment
+            With the spaces of the environment that the agent was trained in.
+        device : str
+        **settings
+            Replace those in the file.
+
+        Raises
+        ------
+        InvalidFile
+            If the file is missing, damaged or of another kind; those of Stable-Baselines3 are refused, because reading
+            them can run code.
+        InvalidInput
+            If the environment has other spaces, or a setting that the file does not hold is missing.
+
+        Examples
+        --------
+        >>> import tempfile, gymnasium as gym, farpoint as fp
+        >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     fp.SMDPDQN("MlpPolicy", env, seed=0, device="cpu").learn(8).save(f"{folder}/agent.npz")
+        ...     fp.SMDPDQN.load(f"{folder}/agent.npz", env, device="cpu").num_timesteps
+        8
+        """
+        _refuse_pickles(path)
+        facts, arrays = read_arrays(path, _KIND)
+        damaged = f"{path} must be a whole agent; it is damaged (something in it is missing or does not fit)."
+        kept, left_out = facts.get("settings"), facts.get("left_out")
+        if not isinstance(kept, dict) or not isinstance(left_out, list) or not _SETTINGS.issuperset(kept):
+            raise InvalidFile(damaged)
+        missing = [name for name in left_out if name not in settings]
+        if missing:
+            raise InvalidInput(
+                f"{', '.join(missing)} must be given to load, because a file holds no functions or classes; got none."
+            )
+        if isinstance(kept.get("train_freq"), list):
+            kept["train_freq"] = tuple(kept["train_freq"])
+        given = {**kept, **settings}
+        try:
+            agent = cls(given.pop("policy"), env, **given, device=device)
+        except (KeyError, TypeError, ValueError, RuntimeError, MemoryError) as error:
+            if isinstance(error, InvalidInput):
+                raise
+            raise InvalidFile(damaged) from error
+        if _spaces(agent) != facts.get("spaces"):
+            raise InvalidInput(
+                f"env must have the spaces of the saved agent, {facts.get('spaces')}; got {_spaces(agent)}."
+            )
+        try:
+            restore_module("policy", agent.policy, arrays)
+            restore_optimizer(agent.policy.optimizer, arrays)
+            for name in (*_COUNTS, *_SHARES):
+                setattr(agent, name, (int if name in _COUNTS else float)(facts[name]))
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise InvalidFile(damaged) from error
+        return agent
+
+    def save_replay_buffer(self, path: Any) -> NoReturn:
+        """Fail: see `load_replay_buffer`."""
+        self.load_replay_buffer(path)
+
+    def load_replay_buffer(self, path: Any, truncate_last_traj: bool = True) -> NoReturn:
+        """Fail: Stable-Baselines3 keeps replay buffers as pickles, and reading a pickle can run code."""
+        raise InvalidInput(
+            f"replay buffer must be filled by learning; got the file {path}. Files of replay buffers can run code."
+        )
 
     def _setup_model(self) -> None:
         if isinstance(self.observation_space, spaces.Dict):
@@ -176,3 +290,31 @@ class SMDPDQN(DQN):  # type: ignore[misc]
 
     def _any_of(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         return np.array([self._choices.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+def _is_plain(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _spaces(agent: SMDPDQN) -> str:
+    return f"{agent.observation_space} and {agent.action_space}"
+
+
+def _refuse_pickles(path: str | PathLike[str]) -> None:
+    """Fail if the file is one of Stable-Baselines3, or of torch."""
+    try:
+        if not Path(path).is_file() or not zipfile.is_zipfile(path):
+            return
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return
+    if any(name == "data" or name.endswith((".pth", ".pkl")) for name in names):
+        raise InvalidFile(
+            f"{path} must be a file that SMDPDQN.save wrote; got one of Stable-Baselines3, which can run code. "
+            "Save the agent again."
+        )

@@ -1,14 +1,43 @@
-"""The state of modules and optimizers as named numpy arrays, and back: what checkpoints and files hold."""
+"""What all of torch here shares: one thread, and states of modules and optimizers as named numpy arrays, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from farpoint.errors import InvalidInput
+from farpoint.worlds.arrays import whole_numbers
+
 Arrays = dict[str, NDArray[Any]]
+_MOST_LAYERS, _WIDEST = 32, 2**16
+
+
+def check_widths(hidden: Sequence[int]) -> tuple[int, ...]:
+    """Return the widths of hidden layers.
+
+    >>> check_widths([128, 128])
+    (128, 128)
+    """
+    widths = whole_numbers("hidden", hidden, np.int64)
+    if widths.ndim != 1 or widths.size > _MOST_LAYERS or not ((widths >= 1) & (widths <= _WIDEST)).all():
+        raise InvalidInput(f"hidden must be at most {_MOST_LAYERS} widths from 1 to {_WIDEST}; got {hidden!r}.")
+    return tuple(widths.tolist())
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run the block on one thread: the order of additions, and so the rounding, depends on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def module_arrays(prefix: str, module: torch.nn.Module) -> Arrays:

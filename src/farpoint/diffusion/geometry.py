@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.local import dense_power
+from farpoint.diffusion.scores.spectral import check_decomposition
 from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
 from farpoint.diffusion.walk import Walk
-from farpoint.errors import InvalidInput, check_integer, check_time, check_word
-from farpoint.worlds import World
+from farpoint.errors import InvalidInput, check_integer, check_memory, check_time, check_word
+from farpoint.worlds import World, WorldLike, as_world
 
 NORMS = ("plain", "weighted")
 _COLUMNS_AT_ONCE = 256
@@ -24,8 +26,9 @@ def _symmetric_walk(world: World, what: str) -> Walk:
     return walk
 
 
+@one_blas_thread()
 def distributions(
-    world: World, t: float, states: NDArray[np.int64], decomposition: Spectrum | None = None
+    world: WorldLike, t: float, states: NDArray[np.int64], decomposition: Spectrum | None = None
 ) -> NDArray[np.float64]:
     """Return the distributions p_t = Wᵗe_s of the lazy walk after t steps from each of ``states``, one per column.
 
@@ -35,6 +38,17 @@ def distributions(
     >>> distributions(fp.grid((3,)), 1, np.array([0]))[:, 0]
     array([0.5, 0.5, 0. ])
     """
+    world = as_world(world)
+    states = world.check_states("states", states)
+    check_memory("states", f"{states.size} of {world.n_states}", 16 * states.size * world.n_states)
+    if decomposition is not None:
+        check_decomposition(Walk.of(world), decomposition, "auto")
+    return _distributions(world, check_time(t), states, decomposition)
+
+
+def _distributions(
+    world: World, t: float, states: NDArray[np.int64], decomposition: Spectrum | None
+) -> NDArray[np.float64]:
     if decomposition is None and float(t).is_integer():
         walk = Walk.of(world)
         if t > _MOST_STEPS and world.n_states <= _DENSE_STATES:
@@ -50,7 +64,8 @@ def distributions(
     return np.asarray(spectrum.phi_tilde @ (spectrum.phi[states] * spectrum.powers(t)).T)
 
 
-def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
+@one_blas_thread()
+def diffusion_distance(world: WorldLike, state: int, t: float = 4, *, norm: str = "plain") -> NDArray[np.float64]:
     """Return the diffusion distance D_t(s, ·) from ``state`` s to every state.
 
     ``"plain"`` is the paper's section 2.2, ‖p_t^(s) − p_t^(s′)‖. ``"weighted"`` divides each squared difference by π₀,
@@ -65,6 +80,7 @@ def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "p
     >>> fp.diffusion_distance(fp.grid((4,)), 0, t=1).round(3)
     array([0.   , 0.354, 0.791, 1.   ])
     """
+    world = as_world(world)
     state = check_integer("state", state, 0, world.n_states - 1)
     t = check_time(t)
     check_word("norm", norm, NORMS)
@@ -78,16 +94,17 @@ def diffusion_distance(world: World, state: int, t: float = 4, *, norm: str = "p
                 "Use norm='plain'."
             )
         scale = 1.0 / np.sqrt(pi)[:, None]
-    here = distributions(world, t, np.array([state]), spectrum)
+    here = _distributions(world, t, np.array([state]), spectrum)
     distances = np.empty(world.n_states)
     for first in range(0, world.n_states, _COLUMNS_AT_ONCE):
         block = np.arange(first, min(first + _COLUMNS_AT_ONCE, world.n_states))
-        difference = (distributions(world, t, block, spectrum) - here) * scale
+        difference = (_distributions(world, t, block, spectrum) - here) * scale
         distances[block] = np.linalg.norm(difference, axis=0)
     return distances
 
 
-def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -> NDArray[np.float64]:
+@one_blas_thread()
+def diffusion_map(world: WorldLike, t: float = 4, n_components: int | None = None) -> NDArray[np.float64]:
     """Return coordinates in which Euclidean distance is the weighted diffusion distance.
 
     Coordinate i of state s is ω_iᵗ φ_i(s) √vol for i ≥ 2, vol the sum of all degrees; with all components the distance
@@ -113,6 +130,7 @@ def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -
     >>> fp.diffusion.diffusion_map(fp.ring(), t=4, n_components=2).shape
     (192, 2)
     """
+    world = as_world(world)
     t = check_time(t)
     walk = _symmetric_walk(world, "a diffusion map")
     if n_components is not None:
@@ -121,7 +139,8 @@ def diffusion_map(world: World, t: float = 4, n_components: int | None = None) -
     return np.asarray((spectrum.phi * spectrum.powers(t))[:, 1:] * np.sqrt(spectrum.degrees.sum()))
 
 
-def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> float:
+@one_blas_thread()
+def difficulty(world: WorldLike, *, n_times: int = 100, longest: float = 1000.0) -> float:
     """Return how hard a world is to cross: its number of states times its mean pairwise diffusion distance.
 
     The mean is over all ordered pairs of states and over ``n_times`` evenly spaced t from 1 to ``longest``
@@ -136,20 +155,23 @@ def difficulty(world: World, *, n_times: int = 100, longest: float = 1000.0) -> 
     >>> fp.difficulty(fp.maze()) > fp.difficulty(fp.ring()) > fp.difficulty(fp.four_rooms())
     True
     """
+    world = as_world(world)
     from scipy.spatial.distance import pdist
 
     n_times = check_integer("n_times", n_times, 1)
+    check_memory("n_times", n_times, 8 * n_times)
     check_time(longest)
     spectrum = walk_spectrum(_symmetric_walk(world, "difficulty"))
     n_states = world.n_states
     everywhere = np.arange(n_states)
     total = 0.0
     for t in np.linspace(1.0, longest, n_times):
-        total += 2.0 * pdist(distributions(world, t, everywhere, spectrum).T).sum()
+        total += 2.0 * pdist(_distributions(world, t, everywhere, spectrum).T).sum()
     return float(n_states * total / (n_states**2 * n_times))
 
 
-def score_bound(world: World, t: float = 4) -> NDArray[np.float64]:
+@one_blas_thread()
+def score_bound(world: WorldLike, t: float = 4) -> NDArray[np.float64]:
     """Return the upper bound of Proposition 2 on f_t: ω₂^{2t} (1 / π₀(s) − 1).
 
     Examples
@@ -159,6 +181,7 @@ def score_bound(world: World, t: float = 4) -> NDArray[np.float64]:
     >>> bool((fp.score(world, t=4) <= fp.diffusion.score_bound(world, t=4)).all())
     True
     """
+    world = as_world(world)
     t = check_time(t)
     walk = _symmetric_walk(world, "the bound of Proposition 2")
     omega_2 = walk_spectrum(walk, 2).omega[1]

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.walk import Walk, check_polar
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike
 
 
-def lazy_walk(world: World) -> csr_array:
+@one_blas_thread()
+def lazy_walk(world: WorldLike) -> csr_array:
     """Return the matrix of the lazy random walk, W = ½ (I + M D⁻¹), columns "from".
 
     In a state without moves the walk stays. The columns of the result sum to one. Restarts are written out here, which
@@ -35,7 +37,8 @@ def lazy_walk(world: World) -> csr_array:
     return csr_array(diags_array(walk.stay) + walk.weights().T @ diags_array(walk.leave))
 
 
-def stationary(world: World) -> NDArray[np.float64]:
+@one_blas_thread()
+def stationary(world: WorldLike) -> NDArray[np.float64]:
     """Return the stationary distribution π₀ of the lazy walk: the share of time a long walk spends in each state.
 
     In a symmetric world π₀(s) = d(s) / Σ d. Elsewhere it solves W π₀ = π₀ on the one set of states that the walk
@@ -55,7 +58,8 @@ def stationary(world: World) -> NDArray[np.float64]:
     return Walk.of(world).pi
 
 
-def normalized_laplacian(world: World) -> csr_array:
+@one_blas_thread()
+def normalized_laplacian(world: WorldLike) -> csr_array:
     """Return the normalized Laplacian, N = I − D^-½ M D^-½, with D the weight that enters each state.
 
     Paper: the supplement prints D^-½ (I − M) D^-½.

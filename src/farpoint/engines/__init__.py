@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
 
+from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, MissingExtra, check_jobs, check_word
 
 ENGINES = ("local", "dask", "ray")
@@ -35,7 +36,9 @@ def numbered(shared: tuple[Function, Any], task: tuple[int, Any]) -> tuple[int, 
     """Return the number of a task with its result, so that results may arrive in any order."""
     function, rest = shared
     number, inner = task
-    return number, function(rest, inner)
+    # A worker's BLAS may have another number of threads than that of this process.
+    with one_blas_thread():
+        return number, function(rest, inner)
 
 
 class Local:
@@ -44,7 +47,7 @@ class Local:
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
         """Yield the results as they finish."""
         if n_jobs == 1 or len(tasks) < 2:
-            return ((number, function(shared, task)) for number, task in enumerate(tasks))
+            return (numbered((function, shared), task) for task in enumerate(tasks))
         from joblib import Parallel, delayed
 
         results: Numbered = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(

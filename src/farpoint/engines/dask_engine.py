@@ -13,6 +13,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib._dask import DaskDistributedBackend
 
 from farpoint.engines import Function, Numbered, numbered
+from farpoint.engines.addresses import check_answers
 from farpoint.errors import InvalidInput
 
 _ANSWER_SECONDS = 10
@@ -30,10 +31,13 @@ class Dask:
     """A client of a Dask cluster; without an address, of one on this machine."""
 
     def __init__(self, address: str | None) -> None:
+        if address is not None and not str(address).startswith("inproc://"):
+            check_answers(address, "Dask scheduler", "dask scheduler")
         self._cluster = None if address else LocalCluster(threads_per_worker=1, dashboard_address=":0")
         try:
             self._client = Client(address or self._cluster, timeout=_ANSWER_SECONDS, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
+        # MemoryError: what answers is no scheduler, and its first bytes were read as the length of a message.
+        except (OSError, ValueError, TypeError, MemoryError) as error:
             raise InvalidInput(
                 f"address must be that of a running Dask scheduler; got {address!r}. Start one: dask scheduler."
             ) from error

@@ -15,6 +15,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import ParallelBackendBase, register_parallel_backend
 
 from farpoint.engines import Function, Numbered, numbered
+from farpoint.engines.addresses import check_answers
 from farpoint.errors import InvalidInput
 
 _BACKEND = "farpoint-ray"
@@ -69,6 +70,8 @@ class Ray:
     def __init__(self, address: str | None) -> None:
         self._opened = not ray.is_initialized()
         if self._opened:
+            if address not in (None, "auto", "local"):
+                check_answers(address, "Ray cluster", "ray start --head")
             try:
                 ray.init(address=address, include_dashboard=False if address is None else None, log_to_driver=False)
             except (ConnectionError, ValueError) as error:

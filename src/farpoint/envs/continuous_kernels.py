@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 
 # How near a point comes to a wall: more than single precision loses in maps of a thousand cells, so that an
 # observation never lies inside a wall.

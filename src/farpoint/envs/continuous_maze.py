@@ -5,6 +5,7 @@ Importing this module registers ``farpoint/ContinuousMaze-v0``.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import gymnasium as gym
@@ -13,7 +14,9 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_integer, check_word
-from farpoint.worlds.catalogue import FOUR_ROOMS
+from farpoint.worlds.arrays import real_numbers
+from farpoint.worlds.catalogue import CATALOGUE, FOUR_ROOMS, as_world
+from farpoint.worlds.environments import check_action
 from farpoint.worlds.maps import parse_map
 from farpoint.worlds.world import World
 
@@ -23,7 +26,7 @@ _WALL, _FLOOR, _POINT, _TARGET = (60, 60, 60), (245, 245, 245), (200, 40, 40), (
 
 
 def _number(what: str, value: Any, *, zero: bool) -> float:
-    number = float(value)
+    number = float("nan") if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     if not np.isfinite(number) or number < 0.0 or (number == 0.0 and not zero):
         raise InvalidInput(f"{what} must be a finite number {'of at least' if zero else 'above'} 0; got {value!r}.")
     return number
@@ -145,7 +148,7 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         >>> fp.ContinuousMaze("....", scaled=True).observe([4.0, 0.5])
         array([1., 0.], dtype=float32)
         """
-        return ((np.asarray(places, dtype=np.float64) - self._middle) * self._scale).astype(np.float32)
+        return ((_points("places", places) - self._middle) * self._scale).astype(np.float32)
 
     def locate(self, observations: ArrayLike) -> NDArray[np.float64]:
         """Return the places (x, y) in cells at which observations are made.
@@ -154,14 +157,14 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         >>> fp.ContinuousMaze("....", scaled=True).locate([1.0, 0.0])
         array([4. , 0.5])
         """
-        return np.asarray(observations, dtype=np.float64) / self._scale + self._middle
+        return _points("observations", observations) / self._scale + self._middle
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin an episode; ``options={"start": (x, y)}`` (in cells) says where."""
-        super().reset(seed=seed)
-        place = (options or {}).get("start")
+        super().reset(seed=None if seed is None else check_integer("seed", seed, 0))
+        place = options.get("start") if isinstance(options, dict) else None
         if place is not None:
             self._x, self._y = self._places("start", place)[0]
         else:
@@ -174,11 +177,9 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         if self._x != self._x:
             raise InvalidInput("environment must be reset before its first step.")
         if self.actions == "directions":
-            if not 0 <= action < N_DIRECTIONS:
-                raise InvalidInput(f"action must lie in 0 … {N_DIRECTIONS - 1}; got {action}.")
-            dx, dy = self._plain_moves[action]
+            dx, dy = self._plain_moves[check_action(action, N_DIRECTIONS)]
         else:
-            vector = np.asarray(action, dtype=np.float64)
+            vector = real_numbers("action", action)
             if vector.shape != (2,) or not np.isfinite(vector).all():
                 raise InvalidInput(f"action must be two finite numbers; got {action!r}.")
             dx, dy = vector * (self.step_length / max(1.0, float(np.hypot(*vector))))
@@ -254,7 +255,7 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         return cells[:, ::-1] + rng.uniform(MARGIN, 1.0 - MARGIN, (number, 2))
 
     def _places(self, what: str, places: ArrayLike) -> NDArray[np.float64]:
-        array = np.atleast_2d(np.asarray(places, dtype=np.float64))
+        array = np.atleast_2d(real_numbers(what, places))
         if array.ndim != 2 or array.shape[1] != 2 or not np.isfinite(array).all():
             raise InvalidInput(f"{what} must be a place (x, y) in cells; got {places!r}.")
         for x, y in array:
@@ -265,6 +266,13 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         return array
 
 
+def _points(what: str, values: ArrayLike) -> NDArray[np.float64]:
+    points = real_numbers(what, values)
+    if points.ndim < 1 or points.shape[-1] != 2 or not np.isfinite(points).all():
+        raise InvalidInput(f"{what} must be finite pairs (x, y); got {values!r}.")
+    return points
+
+
 def _layout(
     world: str | World | None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64] | None, NDArray[np.float64]]:
@@ -272,12 +280,13 @@ def _layout(
     none = np.empty((0, 2))
     if world is None:
         return parse_map(FOUR_ROOMS).floor, None, none
-    if isinstance(world, str):
+    if isinstance(world, str) and world not in CATALOGUE:
         parsed = parse_map(world)
         start = None if parsed.start is None else np.array(parsed.start[::-1]) + 0.5
-        targets = np.array([cell[::-1] for cell in parsed.targets]) + 0.5 if parsed.targets else none
+        targets = parsed.targets[:, ::-1].astype(np.float64) + 0.5
         return parsed.floor, start, targets
-    if not isinstance(world, World) or not world.on_grid:
+    world = as_world(world)
+    if not world.on_grid:
         raise InvalidInput(f"world must be a text map or a world with a map; got {world!r}.")
     assert world.positions is not None
     cells = world.positions - world.positions.min(axis=0) + 1

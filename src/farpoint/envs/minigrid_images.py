@@ -58,7 +58,7 @@ def image_observations(env: gym.Env[Any, Any], *, tile_size: int = 8, partial: b
             "minigrid must be installed for images of its worlds. Run: pip install 'farpoint[envs]'"
         ) from error
     tile_size = check_integer("tile_size", tile_size, 1)
-    if not hasattr(env.unwrapped, "agent_pos"):
+    if not hasattr(getattr(env, "unwrapped", None), "agent_pos"):
         raise InvalidInput(f"environment must be one of MiniGrid; got {env}.")
     painted = RGBImgPartialObsWrapper if partial else RGBImgObsWrapper
     return _ChannelFirst(ImgObsWrapper(painted(env, tile_size=tile_size)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_function, check_integer, check_memory
 from farpoint.worlds import Log
-from farpoint.worlds.environments import count_actions
+from farpoint.worlds.environments import check_env, count_actions
 from farpoint.worlds.keys import StateKey, check_key, state_key
 
 
@@ -22,7 +23,7 @@ def record_log(
     seed: int = 0,
     state: StateKey | None = None,
     layout: int | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Log:
     """Return the log of a walk that takes uniformly random actions in an environment, reset whenever an episode ends.
 
@@ -35,7 +36,7 @@ def record_log(
         What identifies a state, as in `World.from_env`.
     layout : int, optional
         Seed of every reset, for environments whose layout depends on it; default: a new one each time.
-    progress : function of (int, int)
+    progress : function of (int, int), optional
         Called now and then with the steps done and their number.
 
     Examples
@@ -47,8 +48,13 @@ def record_log(
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     n_actions = count_actions(env)
+    check_memory("n_steps", n_steps, 25 * n_steps)
+    check_function("state", state)
+    check_function("progress", progress)
+    layout = None if layout is None else check_integer("layout", layout, 0)
     key_of = state or state_key
-    rng = np.random.default_rng(check_integer("seed", seed, 0))
+    seed = check_integer("seed", seed, 0)
+    rng = np.random.default_rng(seed)
     actions = rng.integers(n_actions, size=n_steps)
     before, after = [], []
     terminated = np.zeros(n_steps, dtype=bool)
@@ -67,9 +73,10 @@ def record_log(
             first_states.append(there)
             n_truncated += not ended
         here = there
-        if step % 1000 == 0:
+        if progress is not None and step % 1000 == 0:
             progress(step, n_steps)
-    progress(n_steps, n_steps)
+    if progress is not None:
+        progress(n_steps, n_steps)
     return Log(before, after, actions, terminated, first_states, n_truncated)
 
 
@@ -88,9 +95,11 @@ def record_observations(env: gym.Env[Any, Any], n_steps: int, *, seed: int = 0) 
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     seed = check_integer("seed", seed, 0)
+    check_env(env)
     space = env.observation_space
     if not isinstance(space, gym.spaces.Box):
         raise InvalidInput(f"environment must have observations in a Box; got {space}.")
+    check_memory("n_steps", n_steps, 2 * n_steps * math.prod(space.shape) * space.dtype.itemsize)
     before = np.empty((n_steps, *space.shape), dtype=space.dtype)
     after = np.empty_like(before)
     env.action_space.seed(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +9,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_word
 from farpoint.options import OptionLike, OptionList, Options, OptionSet
-from farpoint.worlds.environments import count_actions, has_table
+from farpoint.worlds.environments import check_action, check_env, count_actions, has_table
 from farpoint.worlds.keys import StateKey
 
 
@@ -93,6 +92,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         state: StateKey | None = None,
         strict: bool = False,
     ) -> None:
+        check_env(env)
         # The arguments are recorded, so that the whole stack can be made again from its spec.
         gym.utils.RecordConstructorArgs.__init__(
             self,
@@ -109,6 +109,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         self.options: Options[Any] = options if isinstance(options, Options) else OptionList(options)
         if isinstance(options, OptionSet):
             _check_world(env, options, self.n_actions, custom_state=state is not None)
+        check_function("state", state)
         self.gamma = check_fraction("gamma", gamma)
         self.max_steps = check_integer("max_steps", max_steps, 1)
         self.unavailable = check_word("unavailable", unavailable, ["refuse", "random"])
@@ -126,6 +127,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode; the seed also decides how ties inside options are broken."""
+        seed = None if seed is None else check_integer("seed", seed, 0)
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._rng = np.random.default_rng(seed)
@@ -135,11 +137,9 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take a primitive action, or follow an option to its end."""
-        action = operator.index(action)
+        action = check_action(action, self.n_actions + len(self.options))
         if not self._begun:
             raise InvalidInput("environment must be reset before its first step.")
-        if not 0 <= action < self.n_actions + len(self.options):
-            raise InvalidInput(f"action must lie in 0 … {self.n_actions + len(self.options) - 1}; got {action}.")
         option = max(action - self.n_actions, -1)
         primitive: Any = action if option < 0 else self._first_action(option)
         if primitive is None:

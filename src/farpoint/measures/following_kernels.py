@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 
 
 @compiled(nogil=True)

@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from farpoint.errors import InvalidInput, check_integer
+from farpoint.worlds.arrays import real_numbers
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -34,6 +37,8 @@ class Estimate:
         >>> Estimate(2.0, 1.5, 2.5).clearly_below(Estimate(4.0, 3.0, 5.0))
         True
         """
+        if not isinstance(other, Estimate):
+            raise InvalidInput(f"other must be an Estimate; got {other!r}.")
         return self.high < other.low and self.value + by <= other.value
 
 
@@ -45,7 +50,7 @@ def mean_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
     >>> print(mean_of_runs([1.0, 2.0, 3.0, 2.0]))
     2.0 [1.2, 2.8]
     """
-    return _estimate(np.asarray(values, dtype=np.float64), np.mean, seed)
+    return _estimate(values, np.mean, seed)
 
 
 def median_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
@@ -56,7 +61,7 @@ def median_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
     >>> print(median_of_runs([1.0, 2.0, 3.0, 2.0]))
     2.0 [1.0, 3.0]
     """
-    return _estimate(np.asarray(values, dtype=np.float64), np.median, seed)
+    return _estimate(values, np.median, seed)
 
 
 def interquartile_mean(values: ArrayLike, *, seed: int = 0) -> Estimate:
@@ -67,14 +72,18 @@ def interquartile_mean(values: ArrayLike, *, seed: int = 0) -> Estimate:
     >>> interquartile_mean([1.0, 2.0, 3.0, 1000.0]).value
     2.5
     """
-    return _estimate(np.asarray(values, dtype=np.float64), _middle_mean, seed)
+    return _estimate(values, _middle_mean, seed)
 
 
 def _middle_mean(values: np.ndarray, axis: int = -1) -> np.ndarray:
     return np.asarray(stats.trim_mean(values, 0.25, axis=axis))
 
 
-def _estimate(values: np.ndarray, statistic: object, seed: int) -> Estimate:
+def _estimate(runs: ArrayLike, statistic: object, seed: int) -> Estimate:
+    values = real_numbers("values", runs)
+    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
+        raise InvalidInput(f"values must be finite, one per run, at least one; got {runs!r}.")
+    seed = check_integer("seed", seed, 0)
     value = float(statistic(values))  # type: ignore[operator]
     if values.size < 2:
         return Estimate(value, float("nan"), float("nan"))

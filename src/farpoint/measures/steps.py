@@ -14,23 +14,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
+from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, NotConnected, check_fraction, check_integer, check_jobs
 from farpoint.measures.dense_steps import expected_steps
 from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 # Larger worlds go the sparse way, to sampled targets.
 _MOST_STATES = 6_000
 _SAMPLED_TARGETS = 100
 
 
+@one_blas_thread()
 def steps_between_states(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -85,18 +86,17 @@ def steps_between_states(
     >>> fp.steps_between_states(fp.random_maze(100, 100), n_targets=20, seed=1)
     StepsBetweenStates(...over 20 sampled of 7404 targets)
     """
+    world = as_world(world)
     check_crossable(world)
     check_same_world(world, options)
     n_jobs = check_jobs(n_jobs)
     chance = check_fraction("option_probability", option_probability)
     chosen, sampled = _chosen_targets(world, targets, n_targets, seed)
-    # Many small systems: BLAS with threads of its own would wait for them longer than it computes.
-    with threadpool_limits(1):
-        if world.n_states > _MOST_STATES:
-            means = mean_steps(world, options, chosen, chance, n_jobs)
-            return StepsBetweenStates(None, chosen, means, world.n_states, sampled)
-        times = expected_steps(world, options, chosen, chance, n_jobs)
-        return StepsBetweenStates(times, chosen, None, world.n_states, sampled)
+    if world.n_states > _MOST_STATES:
+        means = mean_steps(world, options, chosen, chance, n_jobs)
+        return StepsBetweenStates(None, chosen, means, world.n_states, sampled)
+    times = expected_steps(world, options, chosen, chance, n_jobs)
+    return StepsBetweenStates(times, chosen, None, world.n_states, sampled)
 
 
 def _chosen_targets(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
 from farpoint.simulation.tables import WorldTable

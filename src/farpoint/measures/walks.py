@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class SampledSteps:
 
 
 def sample_steps_between_states(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     targets: ArrayLike | None = None,
@@ -64,11 +64,13 @@ def sample_steps_between_states(
     >>> bool((abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all())
     True
     """
+    world = as_world(world)
     check_crossable(world)
     check_same_world(world, options)
     n_runs = check_integer("n_runs", n_runs, 2)
     chosen = check_targets(world, targets)
     max_steps = check_integer("max_steps", max_steps, 1)
+    check_memory("n_runs", n_runs, 8 * n_runs * chosen.size)
     agent = _random_agent(world, options, option_probability)
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
     samples = np.array(list(each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs)))
@@ -98,7 +100,7 @@ class CoverTime:
 
 
 def cover_time(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -131,6 +133,7 @@ def cover_time(
     >>> helped.high < alone.low
     True
     """
+    world = as_world(world)
     check_crossable(world)
     check_same_world(world, options)
     n_runs = check_integer("n_runs", n_runs, 2)
@@ -148,7 +151,7 @@ def cover_time(
 
 
 def visitation(
-    world: World,
+    world: WorldLike,
     options: OptionSet | None = None,
     *,
     start: int | None = None,
@@ -166,6 +169,7 @@ def visitation(
     >>> fp.visitation(fp.grid((5,)), None, start=0, n_steps=40, n_runs=10).sum() == 40
     np.True_
     """
+    world = as_world(world)
     check_same_world(world, options)
     first = check_start(world, start)
     n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)

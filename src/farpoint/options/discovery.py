@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion import ScoreRequest, Walk
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.options.methods import METHODS, DiscoveryRequest
 from farpoint.options.option_set import OptionSet
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike, as_world
 
 
+@one_blas_thread()
 def discover(
-    world: World,
+    world: WorldLike,
     method: str = "diffusion",
     *,
     t: float | None = None,
@@ -68,6 +70,7 @@ def discover(
     >>> fp.discover(fp.maze(), "random", n_options=3, seed=7).goals
     array([ 91, 101, 137])
     """
+    world = as_world(world)
     check_word("method", method, METHODS)
     Walk.of(world)  # fails on a world without far points
     seed = check_integer("seed", seed, 0)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_function
 from farpoint.options.option_set import OptionSet
 from farpoint.options.protocol import Options
+from farpoint.worlds.arrays import real_numbers
 
 # Of (observation, observation of the next state on the route): the action to take.
 Controller = Callable[[NDArray[Any], NDArray[Any]], Any]
@@ -33,7 +35,7 @@ def direction_controller(displacements: ArrayLike) -> Controller:
     >>> control(np.array([0.0, 0.0]), np.array([0.2, 3.0]))
     1
     """
-    moves = np.asarray(displacements, dtype=np.float64)
+    moves = real_numbers("displacements", displacements)
     if moves.ndim != 2 or not len(moves) or not np.isfinite(moves).all():
         raise InvalidInput(f"displacements must have one row per action; got shape {moves.shape}.")
     lengths = np.linalg.norm(moves, axis=1, keepdims=True)
@@ -123,7 +125,8 @@ class GraphOptions(Options[GraphOption]):
             )
         if self.options.climbs is not None or self.options.initiation is not None:
             raise InvalidInput(f"options must lead to goals from everywhere; got {self.options!r}.")
-        if not np.isfinite(self.radius) or self.radius < 0:
+        check_function("controller", self.controller)
+        if isinstance(self.radius, bool) or not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:
             raise InvalidInput(f"radius must be a finite number of at least 0; got {self.radius!r}.")
 
     @cached_property
@@ -137,11 +140,17 @@ class GraphOptions(Options[GraphOption]):
 
     def option(self, number: int) -> GraphOption:
         """Return one option."""
-        return GraphOption(self, number)
+        return GraphOption(self, self.check_number(number))
 
     def subset(self, numbers: range) -> GraphOptions:
         """Return some of the options."""
         return GraphOptions(self.options.subset(numbers), self.controller, self.radius)
+
+    def _place(self, observation: ArrayLike) -> NDArray[np.float64]:
+        here = real_numbers("observation", observation).ravel()
+        if here.size != self.goals.shape[1]:
+            raise InvalidInput(f"observation must have {self.goals.shape[1]} numbers; got {here.size}.")
+        return here
 
     def _at_goal(self, here: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.asarray(np.linalg.norm(self.goals - here, axis=1) <= self.radius)
@@ -152,17 +161,17 @@ class GraphOptions(Options[GraphOption]):
 
     def ended(self, observation: ArrayLike) -> NDArray[np.bool_]:
         """Return which options end here: at their goals, or where no route leads there."""
-        here = np.asarray(observation, dtype=np.float64).ravel()
+        here = self._place(observation)
         state = int(self.options.world.nearest_states(here)[0])
         return self._at_goal(here) | ~self.options.table.initiation(state)
 
     def reached(self, number: int, observation: ArrayLike) -> bool:
         """Return whether the goal of an option is at most ``radius`` away."""
-        return bool(self._at_goal(np.asarray(observation, dtype=np.float64).ravel())[number])
+        return bool(self._at_goal(self._place(observation))[self.check_number(number)])
 
     def act(self, number: int, observation: ArrayLike, rng: np.random.Generator | None = None) -> Any | None:
         """Return the action to take, or None where the option ends."""
-        here = np.asarray(observation, dtype=np.float64).ravel()
+        here, number = self._place(observation), self.check_number(number)
         away = here - self.goals[number]
         world = self.options.world
         state = int(world.nearest_states(here)[0])

@@ -31,7 +31,10 @@ def flat(observation: Any) -> NDArray[np.float32]:
     >>> flat([[1, 2], [3, 4]])
     array([1., 2., 3., 4.], dtype=float32)
     """
-    return np.asarray(observation, dtype=np.float32).ravel()
+    try:
+        return np.asarray(observation, dtype=np.float32).ravel()
+    except (TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise InvalidInput(f"observation must be numbers; got {type(observation).__name__} ({error}).") from error
 
 
 def goal_features(observation: Any, goal_of: GoalOf | None) -> NDArray[np.float32]:
@@ -49,6 +52,10 @@ def within_radius(features: ArrayLike, goals: ArrayLike, radius: float) -> NDArr
     >>> within_radius([0.0, 0.0], [[0.0, 0.2], [0.0, 2.0]], radius=0.5)
     array([ True, False])
     """
+    if np.shape(features)[-1:] != np.shape(goals)[-1:]:
+        raise InvalidInput(
+            f"observation must have the {np.shape(goals)[-1:]} features of a goal; got {np.shape(features)[-1:]}."
+        )
     away = np.asarray(features) - np.asarray(goals)
     return np.asarray((away * away).sum(axis=-1) <= radius**2)
 
@@ -69,6 +76,8 @@ class GoalNetwork:
 
     def __call__(self, observation: NDArray[np.float32], goal: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the value of each action."""
+        if observation.size + goal.size != self.center.size:
+            raise InvalidInput(f"observation must have {self.center.size - goal.size} numbers; got {observation.size}.")
         x = (np.concatenate([observation, goal]) - self.center) * self.scale
         if len(self.frequencies):
             waves = self.frequencies @ x
@@ -165,11 +174,12 @@ class LearnedOptions(Options[LearnedOption]):
 
     def option(self, number: int) -> LearnedOption:
         """Return one option."""
+        number = self.check_number(number)
         return LearnedOption(self.goals[number], float(self.success[number]), self.radius, self.network, self.goal_of)
 
     def subset(self, numbers: range) -> LearnedOptions:
         """Return the options of these numbers; what is known about the training is kept."""
-        kept = np.array(numbers, dtype=np.intp)
+        kept = self.check_numbers(numbers)
         return replace(self, goals=self.goals[kept], success=self.success[kept])
 
     def can_start(self, observation: Any) -> NDArray[np.bool_]:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_generator, check_integer
 from farpoint.options.routes import choice_costs, least_over_choices, steps_near_routes
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 
 # Differences smaller than this share of the largest potential are rounding: of the linear solver for expected lengths,
 # of the eigensolver for what is climbed. A corridor of 10⁵ states has eigenvectors whose last steps are 10⁻⁹ of the
@@ -57,14 +58,21 @@ class Option:
 
     def __init__(
         self,
-        world: World,
+        world: WorldLike,
         potential: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
         goal: int | None = None,
         only_from: int | None = None,
     ) -> None:
-        self.world = world
-        self.goal = goal
-        self._only_from = only_from
+        self.world = as_world(world)
+        last = self.world.n_states - 1
+        self.goal = None if goal is None else check_integer("goal", goal, 0, last)
+        self._only_from = None if only_from is None else check_integer("only_from", only_from, 0, last)
+        if not callable(potential):
+            potential = real_numbers("potential", potential)
+            if potential.shape != (last + 1,) or np.isnan(potential).any():
+                raise InvalidInput(
+                    f"potential must be one number per state ({last + 1}); got shape {potential.shape}, or NaN."
+                )
         self._make_potential = potential if callable(potential) else lambda: potential
         # Whether the potential of the whole world is to be had without a search.
         self._known = not callable(potential)
@@ -134,6 +142,7 @@ class Option:
         >>> [option.act(observation) for observation in range(4)]
         [2, 2, 2, None]
         """
+        check_generator(rng)
         state = self.world.find_state(observation)
         if state is None:
             return None
@@ -216,6 +225,7 @@ class Option:
         array([3, 2, 1, 0])
         """
         state = check_integer("state", state, 0, self.world.n_states - 1)
+        max_steps = check_integer("max_steps", max_steps, 1)
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
         plain = self.world.deterministic and self.world.lengths is None

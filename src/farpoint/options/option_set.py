@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.errors import InvalidFile, InvalidInput, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
 from farpoint.options.protocol import Options
 from farpoint.options.routes import steps_to
 from farpoint.options.tables import OptionTable, option_table
-from farpoint.worlds import World
-from farpoint.worlds.arrays import read_only
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import read_only, real_numbers
 from farpoint.worlds.keys import state_key
 
 # Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
@@ -31,6 +31,10 @@ _OPTIONAL = ("initiation", "climbs")
 
 def check_same_world(world: World, options: OptionSet | None) -> None:
     """Fail unless the options belong to the world."""
+    if options is not None and not isinstance(options, OptionSet):
+        raise InvalidInput(
+            f"options must be an OptionSet or None; got {options!r}. Make them with farpoint.discover(world)."
+        )
     if options is not None and options.world is not world and options.world.fingerprint != world.fingerprint:
         raise InvalidInput(f"options must belong to this world; got {options!r} and {world!r}.")
 
@@ -105,11 +109,16 @@ class OptionSet(Options[Option]):
     climbs: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "world", as_world(self.world))
+        if not isinstance(self.record, dict):
+            raise InvalidInput(f"record must be a dict; got {self.record!r}.")
         object.__setattr__(self, "goals", self._read_only_states("goals", self.goals))
         if self.initiation is not None:
             object.__setattr__(self, "initiation", self._read_only_states("initiation", self.initiation))
         if self.climbs is not None:
-            climbs = np.asarray(self.climbs, dtype=np.float64)
+            climbs = read_only(real_numbers("climbs", self.climbs))
+            if not np.isfinite(climbs).all():
+                raise InvalidInput(f"climbs must be finite; got {(~np.isfinite(climbs)).sum()} entries that are not.")
             if climbs.shape != (len(self), self.world.n_states):
                 raise InvalidInput(f"climbs must be of shape {(len(self), self.world.n_states)}; got {climbs.shape}.")
             object.__setattr__(self, "climbs", climbs)
@@ -137,6 +146,7 @@ class OptionSet(Options[Option]):
 
     def option(self, number: int) -> Option:
         """Return one option."""
+        number = self.check_number(number)
         if self.climbs is not None:
             return Option(self.world, -self.climbs[number])
         goal = int(self.goals[number])
@@ -145,7 +155,7 @@ class OptionSet(Options[Option]):
 
     def subset(self, numbers: range) -> OptionSet:
         """Return some of the options."""
-        chosen = np.asarray(numbers, dtype=np.int64)
+        chosen = self.check_numbers(numbers)
         record = {
             name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
         }
@@ -183,11 +193,12 @@ class OptionSet(Options[Option]):
 
     def act(self, number: int, observation: Hashable, rng: np.random.Generator | None = None) -> int | None:
         """Return the environment's action that an option takes here, or None where it ends; see `Option.act`."""
+        check_generator(rng)
         state = self.world.find_state(observation)
         if state is None:
             return None
         choices = self._choices(state)
-        best = choices[(self.table.best[number, choices >> 3] >> (choices & 7)) & 1 > 0]
+        best = choices[(self.table.best[self.check_number(number), choices >> 3] >> (choices & 7)) & 1 > 0]
         if best.size == 0:
             return None
         assert self.world.actions is not None
@@ -195,7 +206,7 @@ class OptionSet(Options[Option]):
 
     def reached(self, number: int, observation: Hashable) -> bool:
         """Return whether an option has reached its goal here, or the top of what it climbs."""
-        state = self.world.find_state(observation)
+        number, state = self.check_number(number), self.world.find_state(observation)
         if state is None:
             return False
         if self.climbs is not None:
@@ -204,6 +215,7 @@ class OptionSet(Options[Option]):
 
     def takes(self, observation: Hashable, action: int) -> NDArray[np.bool_]:
         """Return which options could take this action of the environment here."""
+        action = check_integer("action", action)
         state = self.world.find_state(observation)
         if state is None:
             return np.zeros(len(self), dtype=bool)
@@ -213,6 +225,7 @@ class OptionSet(Options[Option]):
 
     def expects(self, observation: Hashable, action: int, next_observation: Hashable) -> bool:
         """Return whether the action can lead there in the world that the options belong to."""
+        action = check_integer("action", action)
         before, after = self.world.find_state(observation), self.world.find_state(next_observation)
         if before is None or after is None:
             return False
@@ -264,7 +277,7 @@ class OptionSet(Options[Option]):
         write_arrays(path, _KIND, facts, arrays)
 
     @classmethod
-    def load(cls, path: str | PathLike[str], world: World) -> OptionSet:
+    def load(cls, path: str | PathLike[str], world: WorldLike) -> OptionSet:
         """Return the options that `save` wrote, on the same world.
 
         Raises
@@ -282,6 +295,7 @@ class OptionSet(Options[Option]):
         Traceback (most recent call last):
         farpoint.errors.InvalidFile: ... must hold options of this world (maze, 148 states); got options of four_...
         """
+        world = as_world(world)
         facts, arrays = read_arrays(path, _KIND)
         if facts.get("fingerprint") != world.fingerprint:
             raise InvalidFile(

@@ -6,12 +6,17 @@ environment's own observation for options on a sampled graph or in a network.
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from farpoint.errors import InvalidInput
+from farpoint.worlds.arrays import whole_numbers
 
 
 class OptionLike(Protocol):
@@ -72,6 +77,25 @@ class Options(Sequence[Member]):
         numbers = range(len(self))[index]
         return self.subset(numbers) if isinstance(numbers, range) else self.option(numbers)
 
+    def check_number(self, number: int) -> int:
+        """Return the number of an option that there is.
+
+        >>> OptionList([]).check_number(0)
+        Traceback (most recent call last):
+        farpoint.errors.InvalidInput: number must be that of one of 0 options; got 0.
+        """
+        try:
+            return range(len(self))[operator.index(number)]
+        except (TypeError, IndexError) as error:
+            raise InvalidInput(f"number must be that of one of {len(self)} options; got {number!r}.") from error
+
+    def check_numbers(self, numbers: range) -> NDArray[np.int64]:
+        """Return the numbers of options that there are."""
+        checked = whole_numbers("numbers", numbers, np.int64)
+        if checked.ndim != 1 or (checked.size and not 0 <= checked.min() <= checked.max() < len(self)):
+            raise InvalidInput(f"numbers must be those of some of {len(self)} options; got {numbers!r}.")
+        return checked
+
     def observe(self, env: Any, observation: Any) -> Any:
         """Return what these options read where the environment gives ``observation``; default: the same."""
         return observation
@@ -89,15 +113,18 @@ class Options(Sequence[Member]):
 
         ``rng`` draws among equally good actions; without it the first of them is taken.
         """
-        return self[number].act(observation)
+        return self.option(self.check_number(number)).act(observation)
 
     def reached(self, number: int, observation: Any) -> bool:
         """Return whether an option has reached its goal here; default: wherever it ends."""
-        return bool(self[number].ended(observation))
+        return bool(self.option(self.check_number(number)).ended(observation))
 
     def takes(self, observation: Any, action: Any) -> NDArray[np.bool_]:
         """Return which options could take this action here, one entry per option."""
-        return np.array([self.act(number, observation) == action for number in range(len(self))], dtype=bool)
+        if issparse(action):
+            raise InvalidInput(f"action must be one action; got {action!r}.")
+        taken = (self.act(number, observation) for number in range(len(self)))
+        return np.array([one is not None and np.array_equal(one, action) for one in taken], dtype=bool)
 
     def expects(self, observation: Any, action: Any, next_observation: Any) -> bool:
         """Return whether the action can lead there, as far as the options' world says; default: True."""
@@ -112,6 +139,10 @@ class OptionList(Options[OptionLike]):
     """
 
     def __init__(self, options: Sequence[OptionLike]) -> None:
+        if not isinstance(options, Sequence) or not all(callable(getattr(one, "act", None)) for one in options):
+            raise InvalidInput(
+                f"options must be a sequence of options; got {options!r}. Make them with farpoint.discover(world)."
+            )
         self._options = tuple(options)
 
     def __len__(self) -> int:
@@ -119,8 +150,8 @@ class OptionList(Options[OptionLike]):
 
     def option(self, number: int) -> OptionLike:
         """Return one option."""
-        return self._options[number]
+        return self._options[self.check_number(number)]
 
     def subset(self, numbers: range) -> OptionList:
         """Return some of the options."""
-        return OptionList([self._options[number] for number in numbers])
+        return OptionList([self._options[number] for number in self.check_numbers(numbers)])

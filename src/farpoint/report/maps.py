@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.errors import InvalidInput
 from farpoint.report.sheets import new_figure
 from farpoint.worlds import World
+from farpoint.worlds.arrays import real_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +58,7 @@ def places_of(world: World, layout: ArrayLike | None = None) -> NDArray[np.float
             f"layout must be given for a world without positions in the plane; got None for {world!r}. Pass an array "
             f"of shape ({world.n_states}, 2), for example two eigenvectors."
         )
-    places = np.asarray(world.positions if layout is None else layout, dtype=np.float64)
+    places = real_numbers("layout", world.positions if layout is None else layout)  # type: ignore[arg-type]
     if places.shape != (world.n_states, 2) or not np.isfinite(places).all():
         raise InvalidInput(f"layout must be finite and of shape ({world.n_states}, 2); got shape {places.shape}.")
     return places
@@ -104,7 +105,9 @@ def heat_map(
         What a color bar is made from.
     """
     places = places_of(world, layout)
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = real_numbers("scores", values)
+    if numbers.shape != (world.n_states,):
+        raise InvalidInput(f"scores must have one entry per state ({world.n_states}); got shape {numbers.shape}.")
     axes.set_xticks([])
     axes.set_yticks([])
     if is_map(places):
@@ -115,7 +118,7 @@ def heat_map(
 def mark(axes: Axes, world: World, states: ArrayLike, *, size: float = 7, layout: ArrayLike | None = None) -> None:
     """Draw a dot on each of ``states``; on a drawing of dots and edges, a ring around it."""
     places = places_of(world, layout)
-    chosen = places[np.asarray(states, dtype=np.int64)]
+    chosen = places[world.check_states("goals", states)]
     if not is_map(places):
         axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=GOAL, s=60, linewidth=1.6, zorder=4)
         return

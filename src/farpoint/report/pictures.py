@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_time
 from farpoint.options import Option
 from farpoint.report.maps import GOAL, START, heat_map, is_map, mark, places_of, sheet, sheet_size
 from farpoint.report.sheets import new_figure
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike, as_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def draw_score(
-    world: World,
+    world: WorldLike,
     scores: ArrayLike,
     goals: ArrayLike | None = None,
     *,
@@ -58,6 +58,7 @@ def draw_score(
     >>> cube = fp.grid((3, 3, 3))
     >>> figure = draw_score(cube, fp.score(cube), layout=fp.spectrum(cube, 3).phi[:, 1:])
     """
+    world = as_world(world)
     figure, axes = sheet(world, title, layout)
     image = heat_map(axes, world, scores, layout=layout)
     if goals is not None:
@@ -66,7 +67,7 @@ def draw_score(
     return figure
 
 
-def draw_stationary(world: World, pi: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
+def draw_stationary(world: WorldLike, pi: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
     """Return a picture of the stationary distribution π₀: how often a long random walk is in each state.
 
     Examples
@@ -76,11 +77,12 @@ def draw_stationary(world: World, pi: ArrayLike, *, layout: ArrayLike | None = N
     >>> world = fp.four_rooms()
     >>> figure = draw_stationary(world, fp.stationary(world))
     """
+    world = as_world(world)
     title = f"{world.name}: stationary distribution"
     return draw_score(world, pi, layout=layout, title=title, label=r"$\pi_0(s)$")
 
 
-def draw_route(world: World, route: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
+def draw_route(world: WorldLike, route: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
     """Return the world with a route drawn on it: the states that an agent passes, in order.
 
     Examples
@@ -90,6 +92,7 @@ def draw_route(world: World, route: ArrayLike, *, layout: ArrayLike | None = Non
     >>> world = fp.maze()
     >>> figure = draw_route(world, fp.discover(world)[0].route(world.start))
     """
+    world = as_world(world)
     states = world.check_states("route", route)
     if not states.size:
         raise InvalidInput("route must have at least one state; got none.")
@@ -113,6 +116,8 @@ def draw_policy(option: Option, *, layout: ArrayLike | None = None) -> Figure:
     >>> from farpoint.report import draw_policy
     >>> figure = draw_policy(fp.discover(fp.four_rooms())[0])
     """
+    if not isinstance(option, Option):
+        raise InvalidInput(f"option must be an Option on a world; got {option!r}. Take one of an OptionSet.")
     world, goal = option.world, option.goal
     what = "ends at a local maximum" if goal is None else f"leads to state {goal}"
     figure, axes = sheet(world, f"{world.name}: an option that {what}", layout)
@@ -130,7 +135,7 @@ def draw_policy(option: Option, *, layout: ArrayLike | None = None) -> Figure:
 
 
 def draw_score_over_t(
-    world: World,
+    world: WorldLike,
     scores: Mapping[Any, ArrayLike],
     goals: Mapping[Any, ArrayLike],
     *,
@@ -156,15 +161,18 @@ def draw_score_over_t(
     >>> goals = {t: fp.find_goals(world, scores[t]) for t in scores}
     >>> figure = draw_score_over_t(world, scores, goals)
     """
-    if not scores or scores.keys() != goals.keys():
+    world = as_world(world)
+    if not (isinstance(scores, Mapping) and isinstance(goals, Mapping) and scores and scores.keys() == goals.keys()):
         raise InvalidInput(
-            f"scores and goals must be of the same times, at least one; got {list(scores)} and {list(goals)}."
+            f"scores and goals must be mappings from the same times, at least one; got {scores!r} and {goals!r}."
         )
+    for t in scores:
+        check_time(t)
     width, height = sheet_size(places_of(world, layout))
     figure = new_figure(width * 0.8 * len(scores), height * 0.8 + 0.4)
     panels = np.atleast_1d(np.asarray(figure.subplots(1, len(scores))))
     for axes, t in zip(panels, scores, strict=True):
-        states = np.asarray(goals[t], dtype=np.int64)
+        states = world.check_states("goals", goals[t])
         image = heat_map(axes, world, scores[t], layout=layout)
         mark(axes, world, states, size=5, layout=layout)
         axes.set_title(f"$t = {t:g}$: {states.size} goals", fontsize=10)

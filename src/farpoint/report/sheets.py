@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farpoint.errors import check_word
+from farpoint.errors import InvalidInput, check_path, check_word
 from farpoint.files import whole_file
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     ...     save_figure(draw_stationary(world, fp.stationary(world)), f"{folder}/ring.svg").name
     'ring.svg'
     """
-    target = Path(path)
+    target = check_path("path", path)
+    if not callable(getattr(figure, "savefig", None)):
+        raise InvalidInput(f"figure must be a figure of matplotlib; got {figure!r}.")
     ending = check_word("picture format", target.suffix.lstrip(".").lower(), FORMATS)
     # No date and a fixed salt, so that the file depends on the figure only.
     dates: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}

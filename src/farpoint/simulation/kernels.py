@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.tables import WorldTable
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer, listed
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, listed
 from farpoint.worlds import World
 
 
@@ -69,4 +69,5 @@ def check_option_probability(value: object) -> float:
 
 def streams(seed: int, count: int) -> NDArray[np.uint64]:
     """Return the starting points of ``count`` independent random streams, one per simulated run, from the seed."""
+    check_memory("number of runs", count, 200 * count)
     return np.random.SeedSequence(check_integer("seed", seed, 0)).generate_state(count, np.uint64).astype(np.uint64)

@@ -1,6 +1,17 @@
 """Worlds: from maps, graphs, environments, logs and samples, and a catalogue of known ones."""
 
-from farpoint.worlds.catalogue import CATALOGUE, four_rooms, grid, maze, named_world, open_room, random_maze, ring
+from farpoint.worlds.catalogue import (
+    CATALOGUE,
+    as_world,
+    four_rooms,
+    grid,
+    maze,
+    named_world,
+    open_room,
+    random_maze,
+    ring,
+)
+from farpoint.worlds.catalogue import WorldLike as WorldLike
 from farpoint.worlds.logs import Log
 from farpoint.worlds.world import World
 
@@ -8,6 +19,7 @@ __all__ = [
     "CATALOGUE",
     "Log",
     "World",
+    "as_world",
     "four_rooms",
     "grid",
     "maze",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_memory
 
 ROW_SUM_TOLERANCE = 1e-9
 
@@ -58,6 +58,7 @@ def read_sparse(what: str, matrix: Any) -> csr_array:
     """
     if isinstance(matrix, np.ma.MaskedArray):
         raise InvalidInput(f"{what} must not be a masked array; got one. Fill it first: matrix.filled(0).")
+    check_memory(what, f"{array_size(matrix)} numbers", 8 * array_size(matrix))
     try:
         if np.iscomplexobj(matrix):
             raise InvalidInput(f"{what} must hold real numbers; got complex ones.")
@@ -90,7 +91,11 @@ def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     >>> whole_numbers("actions", [0, 3], np.int32)
     array([0, 3], dtype=int32)
     """
-    array = np.asarray(values)
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"{what} must be whole numbers; got {type(values).__name__} ({error}).") from error
     if array.size == 0:
         return np.zeros(array.shape, dtype=dtype)
     if isinstance(values, np.ma.MaskedArray) or not np.issubdtype(array.dtype, np.integer):
@@ -103,12 +108,18 @@ def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 def real_numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return an array of doubles of its own; fail on complex numbers, masked arrays, and what is not a number."""
-    if isinstance(values, np.ma.MaskedArray) or np.iscomplexobj(values):
-        raise InvalidInput(f"{what} must be real numbers; got {type(values).__name__} of complex or masked ones.")
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        if not isinstance(values, np.ma.MaskedArray) and not np.iscomplexobj(values):
+            return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{what} must be numbers; got {type(values).__name__} ({error}).") from error
+    raise InvalidInput(f"{what} must be real numbers; got {type(values).__name__} of complex or masked ones.")
+
+
+def array_size(values: Any) -> int:
+    """Return how many numbers there are, without making an array of them."""
+    return int(values.size) if isinstance(values, np.ndarray) else len(values) if isinstance(values, range) else 0
 
 
 def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
@@ -126,6 +137,16 @@ def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.
     if array.ndim != 2 or len(array) != n_states or not (whole or np.isfinite(array).all()):
         raise InvalidInput(f"{what} must be one row of finite numbers per state ({n_states}); got shape {array.shape}.")
     return array
+
+
+def coordinates(what: str, values: ArrayLike, n_states: int) -> NDArray[Any]:
+    """Return one row per state, of whole numbers where all of them are."""
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    try:
+        whole = np.issubdtype(np.asarray(values).dtype, np.integer)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be numbers; got {type(values).__name__} ({error}).") from error
+    return rows_per_state(what, values, n_states, np.int32 if whole else np.float64)
 
 
 def entries_per_choice(what: str, values: ArrayLike, n_choices: int, dtype: Any) -> NDArray[Any]:
@@ -159,8 +180,10 @@ def check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
         raise InvalidInput(f"choice_ptr must not fall; got {choice_ptr[state]}, {choice_ptr[state + 1]} at {state}.")
     if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
         raise InvalidInput(f"transitions must be probabilities; got {transitions.data.min():g} (negative or NaN).")
-    sums = transitions.sum(axis=1)
-    if sums.size and np.abs(sums - 1).max() > ROW_SUM_TOLERANCE:
+    # Of rows of one entry each that entry is the sum; for a large map a vector of sums would be as large as the matrix.
+    one_each = transitions.nnz == n_choices and bool((np.diff(transitions.indptr) == 1).all())
+    sums = transitions.data if one_each else transitions.sum(axis=1)
+    if sums.size and max(sums.max() - 1, 1 - sums.min()) > ROW_SUM_TOLERANCE:
         wrong = int(np.abs(sums - 1).argmax())
         raise InvalidInput(f"each row of transitions must sum to 1; got {sums[wrong]:.6g} in row {wrong}.")
 

@@ -117,7 +117,7 @@ class Builders:
         max_states: int = 100_000,
         restart: float | None = None,
         name: str | None = None,
-        progress: Callable[[int], None] = lambda n_states: None,
+        progress: Callable[[int], None] | None = None,
     ) -> World:
         """Return the world of a Gymnasium environment: its reachable states, its actions, and where they lead.
 
@@ -146,7 +146,7 @@ class Builders:
         restart : float, optional
             Restart probability of states that are not terminal. Default: one over the time limit.
         name : str, optional
-        progress : function of int
+        progress : function of int, optional
             Called with the number of states found so far.
 
         Returns

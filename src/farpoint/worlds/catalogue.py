@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
-from farpoint.worlds.maps import world_from_floor
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
+from farpoint.worlds.arrays import whole_numbers
+from farpoint.worlds.maps import BYTES_PER_CELL, read_map, world_from_floor
 from farpoint.worlds.world import World
+
+# What stands for a world, wherever one is taken: the world, a name of the catalogue, or a map file.
+WorldLike = World | str | PathLike[str]
+# As many as NumPy's arrays may have, with room for one more.
+_MOST_AXES = 30
 
 FOUR_ROOMS = """\
 #############
@@ -119,7 +128,7 @@ def open_room(n_rows: int = 12, n_cols: int = 12, wind: float = 0.0) -> World:
     >>> fp.open_room(12, 12).n_states
     144
     """
-    shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    shape = _checked_shape(check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
     return world_from_floor(np.ones(shape, dtype=bool), wind, name="open_room")
 
 
@@ -132,10 +141,10 @@ def grid(shape: Sequence[int]) -> World:
     >>> fp.grid((3, 4, 5)).n_states
     60
     """
-    sizes = tuple(check_integer("each length in shape", length, 1) for length in np.atleast_1d(shape))
-    if not sizes:
-        raise InvalidInput("shape must have at least one length; got none.")
-    return world_from_floor(np.ones(sizes, dtype=bool), name="grid")
+    lengths = np.atleast_1d(whole_numbers("shape", shape, np.int64))
+    if lengths.ndim != 1 or not 0 < lengths.size <= _MOST_AXES or (lengths < 1).any():
+        raise InvalidInput(f"shape must be 1 to {_MOST_AXES} lengths of at least 1; got {shape!r}.")
+    return world_from_floor(np.ones(_checked_shape(*lengths.tolist()), dtype=bool), name="grid")
 
 
 def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, wind: float = 0.0) -> World:
@@ -149,12 +158,17 @@ def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, 
     >>> fp.random_maze(20, 30, seed=1)
     World('random_maze', 451 states, 1330 choices, deterministic)
     """
-    shape = (check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    shape = _checked_shape(check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
     wall = check_fraction("wall", wall)
     floor = np.random.default_rng(check_integer("seed", seed, 0)).random(shape, dtype=np.float32) >= wall
     if not floor.any():
         raise InvalidInput(f"wall must leave some floor; got none with wall={wall:g}. Take a smaller value.")
     return world_from_floor(floor, wind, name="random_maze", largest_component=True)
+
+
+def _checked_shape(*lengths: int) -> tuple[int, ...]:
+    check_memory("size of the world", " × ".join(map(str, lengths)), BYTES_PER_CELL * math.prod(lengths))
+    return lengths
 
 
 CATALOGUE: dict[str, Callable[[float], World]] = {
@@ -176,3 +190,36 @@ def named_world(name: str, wind: float = 0.0) -> World:
     192
     """
     return CATALOGUE[check_word("world", name, CATALOGUE)](wind)
+
+
+def as_world(world: WorldLike) -> World:
+    """Return a world as it is, or the one that a name of the catalogue or the path of a text map stands for.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.worlds.as_world("ring").n_states
+    192
+    >>> fp.worlds.as_world("rign")
+    Traceback (most recent call last):
+    farpoint.errors.UnknownName: world must be a World, a map file or one of four_rooms, ... Did you mean ring?
+    """
+    if isinstance(world, World):
+        return world
+    if isinstance(world, str) and world in CATALOGUE:
+        return CATALOGUE[world](0.0)
+    if isinstance(world, (str, PathLike)) and _is_file(world):
+        return World.from_map(read_map(world), name=Path(world).stem)
+    if isinstance(world, (str, PathLike)):
+        check_word("world", str(world), CATALOGUE, "a World, a map file or ")
+    raise InvalidInput(
+        f"world must be a World, or the name of one ({', '.join(CATALOGUE)}); got {world!r}. Make one with "
+        "World.from_graph, from_map or from_env."
+    )
+
+
+def _is_file(path: str | PathLike[str]) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError, TypeError):  # too long for a name, a zero byte, a path of bytes
+        return False

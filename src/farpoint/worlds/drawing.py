@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_integer
 
 if TYPE_CHECKING:
     from farpoint.worlds.world import World
@@ -21,6 +21,11 @@ def map_text(world: World, marks: Mapping[int, str]) -> str:
     cells = world.positions - world.positions.min(axis=0) + 1
     canvas = np.full(cells.max(axis=0) + 2, "#", dtype="<U1")
     canvas[cells[:, 0], cells[:, 1]] = "."
+    if not isinstance(marks, Mapping):
+        raise InvalidInput(f"marks must be a mapping from states to characters; got {marks!r}.")
     for state, mark in marks.items():
+        state = check_integer("marked state", state, 0, world.n_states - 1)
+        if not isinstance(mark, str) or len(mark) != 1:
+            raise InvalidInput(f"mark must be one character; got {mark!r} for state {state}.")
         canvas[tuple(cells[state])] = mark
     return "\n".join("".join(row) for row in canvas)

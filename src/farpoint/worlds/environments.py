@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ import gymnasium
 import numpy as np
 from scipy.sparse import csr_array
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer
+from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer
+from farpoint.worlds.arrays import whole_numbers
 from farpoint.worlds.keys import StateKey, check_key, position_of, state_key, table_position
 from farpoint.worlds.world import World
 
@@ -30,21 +32,22 @@ def world_from_env(
     max_states: int,
     restart: float | None,
     name: str | None,
-    progress: Progress,
+    progress: Progress | None,
 ) -> World:
     """Return the world of an environment; see `World.from_env`."""
-    if not hasattr(env, "unwrapped") or not hasattr(env, "action_space"):
-        raise InvalidInput(f"env must be a Gymnasium environment; got {type(env).__name__}. Use gymnasium.make.")
+    check_function("state", state)
+    check_function("progress", progress)
+    tell = progress or (lambda n_states: None)
     max_states = check_integer("max_states", max_states, 1)
     if restart is not None:
         restart = check_fraction("restart", restart)
     n_actions = count_actions(env)
     _check_wrappers(env)
     if has_table(env) and state is None:
-        table = read_table(env, max_states, progress)
+        table = read_table(env, max_states, tell)
     else:
         layouts = [check_integer("seed", seed, 0)] if seeds is None else _check_seeds(seeds)
-        table = enumerate_states(env, n_actions, layouts, state, max_states, progress)
+        table = enumerate_states(env, n_actions, layouts, state, max_states, tell)
     spec = getattr(env, "spec", None)
     title = name or (spec.id if spec is not None else type(env.unwrapped).__name__)
     return table.world(_restart_probability(env) if restart is None else restart, title)
@@ -124,8 +127,30 @@ class StateTable:
         return np.array(targets, dtype=np.int64) if targets else None
 
 
+def check_env(env: Any) -> None:
+    """Fail unless this is a Gymnasium environment."""
+    if not isinstance(env, gymnasium.Env):
+        raise InvalidInput(f"env must be a Gymnasium environment; got {env!r}. Make one with gymnasium.make.")
+
+
+def check_action(action: Any, n_actions: int) -> int:
+    """Return the number of an action: an int, or what stands for one, such as an array of one number.
+
+    >>> check_action(np.array(3), 4)
+    3
+    """
+    try:
+        number = operator.index(action)
+    except TypeError as error:
+        raise InvalidInput(f"action must be a whole number; got {action!r}.") from error
+    if not 0 <= number < n_actions:
+        raise InvalidInput(f"action must lie in 0 … {n_actions - 1}; got {number}.")
+    return number
+
+
 def count_actions(env: Any) -> int:
     """Return the number of actions of an environment whose actions are 0, 1, 2, …; fail for others."""
+    check_env(env)
     space = env.action_space
     if getattr(space, "n", None) is None or int(getattr(space, "start", 0)) != 0:
         raise InvalidInput(f"environment must have discrete actions from 0; got {space}.")
@@ -272,7 +297,7 @@ def _check_deterministic(queue: Sequence[tuple[int, Any]], table: StateTable, ke
 
 
 def _check_seeds(seeds: Sequence[int]) -> list[int]:
-    checked = [check_integer("each of seeds", value, 0) for value in seeds]
+    checked = [check_integer("each of seeds", value, 0) for value in whole_numbers("seeds", seeds, np.int64).ravel()]
     if not checked:
         raise InvalidInput("seeds must have at least one seed; got none.")
     return checked

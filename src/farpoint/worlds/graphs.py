@@ -54,7 +54,7 @@ def world_from_weights(
         matrix.indptr,
         weights=None if (matrix.data == 1.0).all() else matrix.data,
         lengths=lengths,
-        positions=None if positions is None else np.asarray(positions),
+        positions=positions,  # type: ignore[arg-type]
         labels=labels,
         observations=observations,
         name=name,

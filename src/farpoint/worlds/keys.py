@@ -27,7 +27,9 @@ def state_key(env: Any, observation: Any) -> Hashable:
     InvalidInput
         A continuous observation, or one of a kind that cannot identify a state.
     """
-    base = env.unwrapped
+    base = getattr(env, "unwrapped", None)
+    if base is None:
+        raise InvalidInput(f"env must be a Gymnasium environment; got {env!r}. Make one with gymnasium.make.")
     if hasattr(base, "grid") and hasattr(base, "agent_pos") and hasattr(base, "agent_dir"):
         return minigrid_key(base)
     if hasattr(base, "P") and hasattr(base, "s"):

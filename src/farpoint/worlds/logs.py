@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.errors import InvalidInput, NotConnected, listed
+from farpoint.errors import InvalidInput, NotConnected, check_memory, listed
+from farpoint.worlds.arrays import array_size, whole_numbers
 from farpoint.worlds.keys import check_key
 from farpoint.worlds.world import World
 
@@ -76,11 +77,15 @@ def read_log(states: Any, next_states: Any, actions: Any) -> Log:
 
 def _keys(values: Any) -> list[Hashable]:
     """Return the key of each state of a column: numbers and labels as they are, rows of an array as tuples."""
+    check_memory("log", "so many states", 8 * array_size(values))
     if isinstance(values, np.ndarray):
+        values = np.atleast_1d(values)
         values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
         values = (
             values.tolist() if values.ndim == 1 else [tuple(row) for row in values.reshape(len(values), -1).tolist()]
         )
+    if not isinstance(values, Iterable) or isinstance(values, np.ma.MaskedArray):
+        raise InvalidInput(f"states must be a sequence of numbers or labels; got {values!r}.")
     keys = [check_key(value.item() if isinstance(value, np.generic) else value) for value in values]
     for key in keys:
         if any(isinstance(part, float) for part in (key if isinstance(key, tuple) else (key,))):
@@ -93,13 +98,13 @@ def _keys(values: Any) -> list[Hashable]:
 
 def _whole_actions(actions: Any, n_steps: int) -> NDArray[np.int64]:
     """Return the actions of a log, one whole number of at least 0 per step."""
-    array = np.asarray(actions)
+    array = whole_numbers("actions", actions, np.int64)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.shape != (n_steps,):
         raise InvalidInput(f"actions must be as many as states ({n_steps}), one per step; got shape {array.shape}.")
-    if not np.issubdtype(array.dtype, np.integer) or (array < 0).any():
-        raise InvalidInput(f"actions must be whole numbers of at least 0; got {array.dtype} from {array.min()}.")
-    return array.astype(np.int64)
+    if (array < 0).any():
+        raise InvalidInput(f"actions must be whole numbers of at least 0; got {array.min()}.")
+    return array
 
 
 def _from_minari(dataset: Any) -> Log:

@@ -5,8 +5,9 @@ A *floor* is an array of bool with one axis per dimension, True where an agent c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.sparse import coo_array, csr_array
 
-from farpoint.errors import InvalidMap, NotConnected, check_fraction, listed
+from farpoint.errors import InvalidFile, InvalidMap, NotConnected, check_fraction, listed
 from farpoint.worlds.arrays import read_only
 from farpoint.worlds.builders import Known
 from farpoint.worlds.world import World
@@ -22,6 +23,8 @@ from farpoint.worlds.world import World
 WALL, FLOOR, START, TARGET = "#", ". ", "S", "G"
 # States that fill less than one cell in so many of the rectangle around them are not treated as a map.
 _SPARSEST = 64
+# What a world of open floor takes while it is made, about.
+BYTES_PER_CELL = 120
 
 
 def world_from_map(text: str, wind: float, *, largest_component: bool, name: str) -> World:
@@ -36,28 +39,32 @@ def world_from_floor(
     floor: NDArray[np.bool_],
     wind: float = 0.0,
     start: tuple[int, ...] | None = None,
-    targets: Sequence[tuple[int, ...]] = (),
+    targets: NDArray[np.int64] | None = None,
     *,
     name: str,
     largest_component: bool = False,
 ) -> World:
-    """Return the world of a floor, with the cells of its start and targets where these are floor that was kept."""
+    """Return the world of a floor, with the cells of its start and targets where these are floor that was kept.
+
+    ``targets`` has one row per target, with its place along each axis.
+    """
     wind = check_fraction("wind", wind)
     floor = connected_floor(floor, largest_component)
     transitions, choice_ptr, actions = grid_choices(floor, wind)
-    state_of = np.cumsum(floor.ravel()) - 1
 
-    def states(cells: Sequence[tuple[int, ...]]) -> NDArray[np.int64]:
-        kept = [cell for cell in cells if floor[cell]]
-        return np.array([state_of[np.ravel_multi_index(cell, floor.shape)] for cell in kept], dtype=np.int64)
+    def states(cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        kept = cells[floor[tuple(cells.T)]]
+        flat = np.ravel_multi_index(tuple(kept.T), floor.shape)
+        return np.asarray(np.searchsorted(np.flatnonzero(floor), flat))
 
-    starts, ends = states([] if start is None else [start]), states(targets)
+    starts = states(np.array([start])) if start is not None else np.zeros(0, dtype=np.int64)
+    ends = states(targets) if targets is not None and len(targets) else np.zeros(0, dtype=np.int64)
     still = wind == 0.0
     return World(
         transitions,
         choice_ptr,
         actions=actions,
-        positions=np.argwhere(floor).astype(np.int32),
+        positions=_cells(floor),
         start=int(starts[0]) if starts.size else None,
         targets=ends if ends.size else None,
         name=name,
@@ -70,20 +77,44 @@ def world_from_floor(
     )
 
 
+def _cells(floor: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the place of every floor cell along each axis; what `numpy.argwhere` does in a quarter of the memory."""
+    cells = np.empty((int(floor.sum()), floor.ndim), dtype=np.int32)
+    for axis, length in enumerate(floor.shape):
+        along = np.arange(length, dtype=np.int32).reshape([-1 if other == axis else 1 for other in range(floor.ndim)])
+        cells[:, axis] = np.broadcast_to(along, floor.shape)[floor]
+    return read_only(cells)
+
+
 @dataclass(frozen=True)
 class ParsedMap:
-    """The content of a text map."""
+    """The content of a text map; ``targets`` has one row per target."""
 
     floor: NDArray[np.bool_]
     start: tuple[int, ...] | None
-    targets: list[tuple[int, ...]]
+    targets: NDArray[np.int64]
+
+
+def read_map(path: str | PathLike[str]) -> str:
+    """Return the text of a map file; any line endings, with or without a byte order mark.
+
+    Raises
+    ------
+    InvalidFile
+        If it cannot be read, or is not a text.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InvalidFile(f"{path} must be a text map; it cannot be read ({error}).") from error
 
 
 def parse_map(text: str) -> ParsedMap:
     """Return the floor, start and targets of a text map; lines are counted from 1 in errors."""
     if not isinstance(text, str):
         raise InvalidMap(f"map must be a text; got {type(text).__name__}.")
-    lines = text.splitlines()
+    # Editors of some systems begin a text with a byte order mark.
+    lines = text.removeprefix("\ufeff").splitlines()
     first = 1
     while lines and not lines[0]:
         lines.pop(0)
@@ -93,30 +124,30 @@ def parse_map(text: str) -> ParsedMap:
     if not lines:
         raise InvalidMap("map must have at least one line; got an empty text.")
     width = len(lines[0])
-    starts: list[tuple[int, ...]] = []
-    targets: list[tuple[int, ...]] = []
     for row, line in enumerate(lines):
         if len(line) != width:
             raise InvalidMap(
                 f"map must have lines of equal length; got {len(line)} characters in line {first + row} and "
                 f"{width} in line {first}. Fill the short line with '#'."
             )
-        for column, symbol in enumerate(line):
-            if symbol == START:
-                starts.append((row, column))
-            elif symbol == TARGET:
-                targets.append((row, column))
-            elif symbol != WALL and symbol not in FLOOR:
-                raise InvalidMap(
-                    f"map must be made of '#' (wall), '.' or ' ' (floor), 'S' (start) and 'G' (target); "
-                    f"got {symbol!r} in line {first + row}, column {column + 1}."
-                )
+    # One byte per cell; what is not ASCII becomes a question mark, which no map has either.
+    cells = np.frombuffer("".join(lines).encode("ascii", "replace"), dtype=np.uint8).reshape(len(lines), width)
+    known = np.zeros(256, dtype=bool)
+    known[[ord(symbol) for symbol in WALL + FLOOR + START + TARGET]] = True
+    unknown = ~known[cells]
+    if unknown.any():
+        row, column = divmod(int(unknown.argmax()), width)
+        raise InvalidMap(
+            f"map must be made of '#' (wall), '.' or ' ' (floor), 'S' (start) and 'G' (target); "
+            f"got {lines[row][column]!r} in line {first + row}, column {column + 1}."
+        )
+    starts = np.argwhere(cells == ord(START))
     if len(starts) > 1:
         raise InvalidMap(f"map must have at most one start 'S'; got {len(starts)}.")
-    floor = np.array([[symbol != WALL for symbol in line] for line in lines])
+    floor = cells != ord(WALL)
     if not floor.any():
         raise InvalidMap("map must have floor; got walls only. Mark floor with '.'.")
-    return ParsedMap(floor, starts[0] if starts else None, targets)
+    return ParsedMap(floor, tuple(starts[0].tolist()) if len(starts) else None, np.argwhere(cells == ord(TARGET)))
 
 
 def connected_floor(floor: NDArray[np.bool_], largest_component: bool) -> NDArray[np.bool_]:
@@ -159,14 +190,19 @@ def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDAr
             neighbor[to] = number[source]
             next_state[:, action] = neighbor[floor]
 
+    del number, neighbor
     open_move = next_state >= 0
     targets = next_state[open_move]
     n_choices = targets.size
-    choice_ptr = np.concatenate([[0], np.cumsum(open_move.sum(axis=1))])
+    choice_ptr = np.zeros(n_states + 1, dtype=np.int32 if n_choices < 2**31 else np.int64)
+    np.cumsum(open_move.sum(axis=1), out=choice_ptr[1:])
     actions = np.broadcast_to(np.arange(2 * n_axes, dtype=np.int32), open_move.shape)[open_move]
+    # Read-only, so that the world need not copy them.
+    choice_ptr, actions = read_only(choice_ptr), read_only(actions)
     if wind == 0.0:
-        # Read-only, so that the world need not copy them.
-        entries = (read_only(np.ones(n_choices)), read_only(targets), read_only(np.arange(n_choices + 1)))
+        del next_state, open_move
+        indptr = np.arange(n_choices + 1, dtype=choice_ptr.dtype)
+        entries = (read_only(np.ones(n_choices)), read_only(targets), read_only(indptr))
         return csr_array(entries, shape=(n_choices, n_states)), choice_ptr, actions
 
     blown_to = np.repeat(next_state[:, -1], np.diff(choice_ptr))

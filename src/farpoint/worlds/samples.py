@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.spatial import cKDTree
 
-from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_integer, check_word
+from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_integer, check_memory, check_word
+from farpoint.worlds.arrays import array_size, real_numbers
 from farpoint.worlds.graphs import connected_states, world_from_weights
 from farpoint.worlds.logs import Log
 
@@ -98,6 +99,7 @@ def read_samples(
 
 
 def _rows(what: str, values: Any) -> NDArray[np.float64]:
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
     try:
         values = list(values) if not isinstance(values, np.ndarray) else values
     except TypeError as error:
@@ -108,8 +110,8 @@ def _rows(what: str, values: Any) -> NDArray[np.float64]:
             "tuple(observation)."
         )
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = real_numbers(what, values)
+    except InvalidInput as error:
         raise InvalidInput(f"{what} must be rows of numbers, all equally long; got {error}.") from error
     if array.ndim < 2 or not array.size:
         raise InvalidInput(f"{what} must have one row per observation; got shape {array.shape}. Use values[:, None].")

@@ -9,17 +9,17 @@ next states when choice ``c`` is taken. The choices of state ``s`` are the rows
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.worlds import arrays
 from farpoint.worlds.builders import Builders, Known
 from farpoint.worlds.keys import check_key
@@ -122,14 +122,18 @@ class World(Builders):
             if getattr(self, what) is not None:
                 put(what, arrays.positive_per_choice(what, getattr(self, what), n_choices))
         if self.positions is not None:
-            whole = np.issubdtype(np.asarray(self.positions).dtype, np.integer)
-            put("positions", arrays.rows_per_state("positions", self.positions, n_states, np.int32 if whole else float))
+            put("positions", arrays.coordinates("positions", self.positions, n_states))
         if self.labels is not None:
-            put("labels", tuple(self.labels))
+            if not isinstance(self.labels, Iterable) or issparse(self.labels):
+                raise InvalidInput(f"labels must be {n_states} different names; got {self.labels!r}.")
+            check_memory("labels", "so many", 8 * arrays.array_size(self.labels))
+            put("labels", tuple(check_key(label) for label in self.labels))
             if len(self._state_of_label) != n_states:
                 raise InvalidInput(f"labels must be {n_states} different names; got {len(self._state_of_label)}.")
         if self.start is not None:
             put("start", check_integer("start", self.start, 0, n_states - 1))
+        if not isinstance(self.name, str):
+            raise InvalidInput(f"name must be a text; got {self.name!r}.")
         if self.targets is not None:
             put("targets", self.check_states("targets", self.targets))
         if (self.restart is None) != (self.starts is None):
@@ -148,6 +152,8 @@ class World(Builders):
 
     def knowing(self, known: Known) -> World:
         """Return this world after noting what its builder knows about it."""
+        if not isinstance(known, Known):
+            raise InvalidInput(f"known must be a Known; got {known!r}.")
         object.__setattr__(self, "known", known)
         return self
 
@@ -313,13 +319,13 @@ class World(Builders):
         >>> fp.ring().check_states("goals", [0, 191])
         array([  0, 191])
         """
-        array = np.atleast_1d(np.asarray(states))
-        if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        array = np.atleast_1d(arrays.whole_numbers(what, states, np.int64))
+        if array.ndim != 1:
             raise InvalidInput(f"{what} must be whole numbers in one dimension; got {states!r}.")
         wrong = array[(array < 0) | (array >= self.n_states)]
         if wrong.size:
             raise InvalidInput(f"{what} must lie in 0 … {self.n_states - 1}; got {wrong[0]}.")
-        return array.astype(np.int64)
+        return array
 
     def to_text(self, marks: Mapping[int, str] | None = None) -> str:
         """Return the map of the world as text, with one character from ``marks`` on some states.
@@ -333,7 +339,7 @@ class World(Builders):
         """
         from farpoint.worlds.drawing import map_text
 
-        return map_text(self, marks or {})
+        return map_text(self, {} if marks is None else marks)
 
     def __repr__(self) -> str:
         kind = "deterministic" if self.deterministic else "stochastic"

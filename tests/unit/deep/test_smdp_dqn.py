@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.monitor import Monitor
 
 import farpoint as fp
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.files import read_arrays, write_arrays
 
 GAMMA = 0.9
 N = 6
@@ -151,12 +153,90 @@ def test_wrong_use_is_named() -> None:
         fp.SMDPDQN("MlpPolicy", env, n_steps=3)
 
 
-def test_saved_and_loaded_as_any_agent(tmp_path: Path) -> None:
+def test_saved_and_loaded(tmp_path: Path) -> None:
     env = fp.OptionsWrapper(Corridor(), [RightToThree()], gamma=GAMMA)
     agent = fp.SMDPDQN("MlpPolicy", env, gamma=GAMMA, seed=1, buffer_size=500, device="cpu").learn(50)
     agent.save(tmp_path / "agent.zip")
-    loaded = fp.SMDPDQN.load(tmp_path / "agent.zip", env=env, device="cpu")
+    loaded = fp.SMDPDQN.load(tmp_path / "agent.zip", env, device="cpu")
+    assert loaded.num_timesteps == agent.num_timesteps
     assert loaded.gamma == loaded.replay_buffer.gamma == GAMMA
     observation = np.eye(N, dtype=np.float32)[1]
     assert loaded.predict(observation, deterministic=True) == agent.predict(observation, deterministic=True)
     loaded.learn(20)
+
+
+def test_settings_that_are_functions_must_be_given_again(tmp_path: Path) -> None:
+    kinds: dict[str, Any] = {
+        "learning_rate": lambda left: 1e-3 * left,
+        "policy_kwargs": {"activation_fn": torch.nn.Tanh},
+    }
+    agent = fp.SMDPDQN("MlpPolicy", Corridor(), seed=1, tau=0.5, device="cpu", **kinds)
+    agent.save(tmp_path / "agent.npz")
+    with pytest.raises(
+        InvalidInput, match="learning_rate, policy_kwargs must be given to load, because a file holds no"
+    ):
+        fp.SMDPDQN.load(tmp_path / "agent.npz", Corridor())
+    loaded = fp.SMDPDQN.load(tmp_path / "agent.npz", Corridor(), device="cpu", seed=2, **kinds)
+    assert (loaded.tau, loaded.seed) == (0.5, 2)
+    observation = np.eye(N, dtype=np.float32)
+    with torch.no_grad():
+        np.testing.assert_array_equal(loaded.q_net(torch.tensor(observation)), agent.q_net(torch.tensor(observation)))
+    with pytest.raises(
+        InvalidInput, match=r"env must have the spaces of the saved agent, .*Discrete\(2\); got .*\(3\)"
+    ):
+        fp.SMDPDQN.load(tmp_path / "agent.npz", fp.OptionsWrapper(Corridor(), [RightToThree()]), device="cpu", **kinds)
+
+
+class Hostile:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+
+    def __reduce__(self) -> Any:
+        return open, (self.path, "w")
+
+
+def test_no_code_of_a_file_is_run(tmp_path: Path) -> None:
+    victim = tmp_path / "made by a pickle"
+    # As Stable-Baselines3 writes it, with something in it that it would unpickle.
+    agent = DQN("MlpPolicy", Corridor(), seed=0, device="cpu")
+    agent.extra = Hostile(victim)
+    agent.save(tmp_path / "agent.zip")
+    pickle.loads(pickle.dumps(Hostile(victim))).close()
+    assert victim.exists(), "the trap works"
+    victim.unlink()
+    with pytest.raises(InvalidFile, match=r"must be a file that SMDPDQN\.save wrote; got one of Stable-Baselines3"):
+        fp.SMDPDQN.load(tmp_path / "agent.zip", Corridor())
+    (tmp_path / "agent.npz").write_bytes(pickle.dumps(Hostile(victim)))
+    np.savez(tmp_path / "objects.npz", header=np.array([Hostile(victim)], dtype=object))
+    (tmp_path / "agent.pkl").write_bytes(pickle.dumps(Hostile(victim)))
+    for name in ("agent.npz", "objects.npz", "agent.pkl"):
+        with pytest.raises(InvalidFile):
+            fp.SMDPDQN.load(tmp_path / name, Corridor())
+    loaded = fp.SMDPDQN("MlpPolicy", Corridor(), device="cpu")
+    for call in (loaded.load_replay_buffer, loaded.save_replay_buffer):
+        with pytest.raises(InvalidInput, match="replay buffer must be filled by learning"):
+            call(tmp_path / "agent.pkl")
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"policy": "NoPolicy"}},
+        {"settings": {"policy": "MlpPolicy", "tensorboard_log": "/tmp"}},
+        {"settings": {}},
+        {"settings": None},
+        {"left_out": None},
+        {"num_timesteps": None},
+        {"settings": {"policy": "MlpPolicy", "policy_kwargs": {"net_arch": [3]}}},
+    ],
+)
+def test_crafted_agents_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "agent.npz"
+    fp.SMDPDQN("MlpPolicy", Corridor(), seed=0, device="cpu").save(path)
+    facts, arrays = read_arrays(path, "farpoint-smdp-dqn")
+    write_arrays(path, "farpoint-smdp-dqn", facts | change, arrays)
+    with pytest.raises(InvalidFile, match="must be a whole agent; it is damaged"):
+        fp.SMDPDQN.load(path, Corridor(), device="cpu")

@@ -165,7 +165,7 @@ def test_steps_are_checked() -> None:
     wrapped.reset()
     with pytest.raises(InvalidInput, match="action must lie in 0 … 2; got -1"):
         wrapped.step(-1)
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidInput, match=r"action must be a whole number; got 1\.7\."):
         wrapped.step(1.7)  # type: ignore[arg-type]
 
 

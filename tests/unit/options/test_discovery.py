@@ -48,7 +48,7 @@ def test_keywords_that_do_not_exist() -> None:
         fp.discover(fp.maze(), steps=3)
     with pytest.raises(InvalidInput, match="tolerance must go with solver='local'; got solver='spectral'"):
         fp.discover(fp.maze(), t=4, solver="spectral", tolerance=0.1)
-    with pytest.raises(InvalidInput, match="world must be a World; got list"):
+    with pytest.raises(InvalidInput, match=r"world must be a World, or the name of one .*; got \[0, 1\]\."):
         fp.discover([0, 1])  # type: ignore[arg-type]
 
 

@@ -171,7 +171,7 @@ class Counter(Dice):
         (Dice(), "environment must be deterministic to be enumerated"),
         (Uncopyable(), "must be one that can be copied; got Uncopyable"),
         (Counter(), "at most max_states states; got more than 50"),
-        ("FrozenLake", "env must be a Gymnasium environment; got str"),
+        ("FrozenLake", "env must be a Gymnasium environment; got 'FrozenLake'"),
     ],
 )
 def test_environments_that_cannot_be_read(env: Any, message: str) -> None:

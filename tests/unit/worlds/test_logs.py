@@ -143,7 +143,7 @@ def test_of_a_log_with_episodes_too_only_what_it_crosses_is_kept() -> None:
         (([], []), "equally long and not empty"),
         (([0],), "next_states must be given"),
         (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\), one per step"),
-        (([0, 1], [1, 0], [0.5, 1.5]), "actions must be whole numbers of at least 0; got float64"),
+        (([0, 1], [1, 0], [0.5, 1.5]), "actions must be whole numbers; got float64"),
         (([0, 1], [1, 0], [-1, 1]), "actions must be whole numbers of at least 0"),
         (([0.1, 0.2], [0.2, 0.1]), "got 0.1. Assign each continuous state to a cell"),
         (([0, 1], [1, 2]), "no way back to any"),

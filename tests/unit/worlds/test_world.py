@@ -44,7 +44,7 @@ def test_constructor_checks_what_it_is_given() -> None:
         fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1]))
     with pytest.raises(InvalidInput, match="negative or NaN"):
         fp.World(sparse.csr_array([[1.5, -0.5]]), np.array([0, 1, 1]))
-    with pytest.raises(InvalidInput, match="labels must name each of 2"):
+    with pytest.raises(InvalidInput, match="labels must be 2 different names; got 1"):
         fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), labels=("a",))
     with pytest.raises(InvalidInput, match="start must be at most 1"):
         fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), start=2)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import triu
 
 from farpoint.diffusion.spectra.similarity import observations_of, reversible_weights
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidInput, check_memory
 from farpoint.worlds import Log, World
+from farpoint.worlds.arrays import array_size
 
 # The kinds of observations: the number of a state, a vector, or an image.
 NUMBERS, COORDINATES, PIXELS = "numbers", "coordinates", "pixels"
@@ -63,6 +64,7 @@ def read_observations(what: str, values: Any) -> NDArray[Any]:
     """Return observations as an array with one row per observation: state numbers, vectors, or images."""
     if isinstance(values, World):
         return observations_of(values)
+    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
     try:
         array = np.asarray(values)
     except ValueError as error:

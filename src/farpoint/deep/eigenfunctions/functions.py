@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.deep.eigenfunctions.data import read_observations
 from farpoint.deep.eigenfunctions.networks import FunctionNetwork, evaluate, new_network
 from farpoint.deep.eigenfunctions.training import pick_device
@@ -64,6 +65,7 @@ class Eigenfunctions:
         """Number of functions, including the constant one."""
         return int(self.omega.size)
 
+    @one_blas_thread()
     def phi(self, observations: Any) -> NDArray[np.float64]:
         """Return the values of the functions at observations, shape (n, n_functions).
 

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.deep.eigenfunctions.data import TrainingData, read_data
 from farpoint.deep.eigenfunctions.functions import Eigenfunctions
 from farpoint.deep.eigenfunctions.networks import evaluate
 from farpoint.deep.eigenfunctions.objectives import OBJECTIVES
-from farpoint.deep.eigenfunctions.training import Settings, one_thread, train
+from farpoint.deep.eigenfunctions.training import Settings, train
+from farpoint.deep.tensors import check_widths, one_thread
 from farpoint.diffusion.spectra.bases import fixed_signs
-from farpoint.errors import InvalidInput, check_integer, check_positive, check_word
+from farpoint.errors import InvalidInput, check_function, check_integer, check_positive, check_word
 from farpoint.worlds import World
 
 # Directions of the learned span that are relatively weaker than this are rounding errors.
 _NEGLIGIBLE = 1e-10
 
 
+@one_blas_thread()
 def learn_eigenfunctions(
     observations: Any,
     next_observations: Any = None,
@@ -116,17 +119,18 @@ def learn_eigenfunctions(
     >>> bool(fp.diffusion.cosine_similarities(functions, corridor).mean() > 0.9)
     True
     """
-    n_functions = check_integer("n_functions", n_functions, 1)
+    check_function("progress", progress)
+    n_functions = check_integer("n_functions", n_functions, 1, 2**16)
     settings = Settings(
         objective=check_word("objective", objective, OBJECTIVES),
         n_functions=n_functions,
-        n_spare=check_integer("n_spare", n_spare, 0) if rayleigh_ritz else 0,
+        n_spare=check_integer("n_spare", n_spare, 0, 2**16) if rayleigh_ritz else 0,
         n_steps=check_integer("n_steps", n_steps, 1),
-        batch_size=check_integer("batch_size", batch_size, 2),
+        batch_size=check_integer("batch_size", batch_size, 2, 2**20),
         learning_rate=check_positive("learning_rate", learning_rate),
         dual_rate=check_positive("dual_rate", dual_rate),
         barrier=check_positive("barrier", barrier),
-        hidden=tuple(check_integer("each width in hidden", width, 1) for width in hidden),
+        hidden=check_widths(hidden),
         seed=check_integer("seed", seed, 0, 2**63 - 1),
     )
     data = read_data(observations, next_observations)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from farpoint.deep.eigenfunctions.data import COORDINATES, NUMBERS, kind_of
+from farpoint.deep.tensors import one_thread
 from farpoint.errors import InvalidInput
 
 # Filters of the two convolutions, each of which halves height and width.
@@ -130,7 +131,7 @@ def network_for(observations: NDArray[Any], n_functions: int, hidden: Sequence[i
 def evaluate(network: FunctionNetwork, observations: NDArray[Any]) -> NDArray[np.float64]:
     """Return the outputs of the network, shape (n, n_functions)."""
     values = np.empty((len(observations), network.n_functions))
-    with torch.no_grad():
+    with one_thread(), torch.no_grad():
         for begin in range(0, len(observations), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
             values[rows] = network(network.prepare(observations[rows])).cpu().numpy()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from os import PathLike
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from farpoint.deep.eigenfunctions.data import TrainingData
 from farpoint.deep.eigenfunctions.networks import FunctionNetwork, network_for
 from farpoint.deep.eigenfunctions.objectives import Allo, Batch, Ggdo, sampled_batch, whole_batch
-from farpoint.deep.tensors import Arrays, module_arrays, optimizer_arrays, restore_module, restore_optimizer
+from farpoint.deep.tensors import Arrays, module_arrays, one_thread, optimizer_arrays, restore_module, restore_optimizer
 from farpoint.errors import InvalidInput
 from farpoint.files import PieceFolder
 
@@ -46,19 +45,10 @@ class Settings:
         return self.n_functions + self.n_spare
 
 
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run the block on one thread: the order of additions, and so the rounding, depends on the number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def pick_device(device: str) -> torch.device:
     """Return the device of this name; ``auto`` is a GPU if there is one."""
+    if not isinstance(device, (str, torch.device)):
+        raise InvalidInput(f"device must be a name, such as cpu; got {device!r}.")
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

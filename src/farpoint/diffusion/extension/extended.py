@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.extension.landmarks import default_tau
 from farpoint.diffusion.extension.lowrank import Columns, LowRank, affordable_tau, columns_of, low_rank, positive_part
 from farpoint.diffusion.scores.local import StateScores
@@ -18,7 +19,8 @@ from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.samples import check_observations
 
 EXTENSIONS = ("nystrom", "harmonics")
@@ -67,8 +69,9 @@ class ExtendedScores(Scores):
     sample: NDArray[np.int64] | None = None
 
 
+@one_blas_thread()
 def extend(
-    world: World,
+    world: WorldLike,
     sample: ArrayLike,
     t: float = 4,
     *,
@@ -135,6 +138,7 @@ def extend(
     >>> bool(scores.error_estimate < 0.3 * scores.std())
     True
     """
+    world = as_world(world)
     walk = Walk.of(world)
     t = check_time(t)
     method = check_word("method", method, EXTENSIONS)
@@ -148,10 +152,16 @@ def extend(
         raise InvalidInput(f"t must be a whole number with method='harmonics'; got {t:g}. Use method='nystrom'.")
     if rank is not None:
         rank = check_integer("rank", rank, 1, states.size)
+    if tau is not None:
+        tau = check_integer("tau", tau, 1)
     if tau is None:
         wanted = default_tau(walk.n_states, states.size)
         tau = affordable_tau(walk, states, wanted if method == "nystrom" else max(1, wanted // 3))
-    tau = check_integer("tau", tau, 1)
+    elif affordable_tau(walk, states, tau) < tau:
+        raise InvalidInput(
+            f"tau must be small enough to follow {states.size} walks of that many steps within a minute; got {tau}. "
+            "Leave it out to take the best that is affordable."
+        )
     columns = columns_of(walk, states, tau, n_jobs)
     if method == "nystrom":
         leading = low_rank(columns, rank)
@@ -226,7 +236,8 @@ def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDA
     return float(np.sqrt(np.mean((values[others] - _true_scores(walk, t, others)) ** 2)))
 
 
-def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
+@one_blas_thread()
+def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
     """Return the score at observations that need not be states: exact at every state, smooth between them.
 
     Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
@@ -252,10 +263,11 @@ def extend_to(world: World, scores: ArrayLike, observations: ArrayLike) -> NDArr
     >>> bool(np.abs(fp.diffusion.extend_to(world, scores, world.observations) - scores).max() < 1e-8)
     True
     """
+    world = as_world(world)
     from scipy.interpolate import RBFInterpolator
 
     points = check_observations(world, observations)
-    values = np.asarray(scores, dtype=np.float64)
+    values = real_numbers("scores", scores)
     if values.shape != (world.n_states,) or not np.isfinite(values).all():
         raise InvalidInput(f"scores must have one finite entry per state ({world.n_states}); got shape {values.shape}.")
     known: Any = world.observations

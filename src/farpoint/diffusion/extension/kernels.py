@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 from farpoint.diffusion.scores.walk_kernels import advance
 
 # Entries of a world's columns that are reserved at first.

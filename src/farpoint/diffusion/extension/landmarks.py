@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.extension.lowrank import affordable_tau, columns_of, low_rank
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_word
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike, as_world
 
 LANDMARKS = ("farthest", "random", "leverage")
 # A pilot sample that is larger makes leverage as dear as the extension itself.
 _LARGEST_PILOT = 500
 
 
-def choose_landmarks(world: World, n_landmarks: int, method: str = "farthest", *, seed: int = 0) -> NDArray[np.int64]:
+@one_blas_thread()
+def choose_landmarks(
+    world: WorldLike, n_landmarks: int, method: str = "farthest", *, seed: int = 0
+) -> NDArray[np.int64]:
     """Return different states to extend a score from, in ascending order.
 
     ``"farthest"`` starts from a random state and adds the state that is most moves from all before it; ``"random"``
@@ -41,6 +45,7 @@ def choose_landmarks(world: World, n_landmarks: int, method: str = "farthest", *
     >>> fp.diffusion.choose_landmarks(fp.grid((9,)), 3, seed=1)
     array([0, 4, 8])
     """
+    world = as_world(world)
     walk = Walk.of(world)
     n = check_integer("n_landmarks", n_landmarks, 1, world.n_states)
     method = check_word("method", method, LANDMARKS)

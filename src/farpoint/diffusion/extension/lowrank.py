@@ -111,6 +111,9 @@ def affordable_tau(walk: Walk, sample: NDArray[np.int64], tau: int) -> int:
         entries = pointers[-1] / few.size * sample.size
         if entries > MOST_ENTRIES or entries * length > MOST_WORK:
             return fits
+        if entries == walk.n_states * sample.size:
+            # The walks are everywhere: from here on every step costs the same.
+            return min(tau, int(MOST_WORK / entries))
         fits = length
         if length == tau:
             return tau

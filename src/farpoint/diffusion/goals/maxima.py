@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.diffusion.walk import Walk
-from farpoint.errors import InvalidInput, check_integer
-from farpoint.worlds import World
+from farpoint.errors import InvalidInput, check_fraction, check_integer
+from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 
 # Scores of states that mirror each other differ by rounding only, about 1e-15 of their size; scores that
 # differ otherwise do so by far more. Any tolerance between gives the same goals on the paper's worlds.
@@ -67,6 +69,9 @@ class Goals:
         >>> len(goals.where(goals.states < 100)) < len(goals)
         True
         """
+        keep = np.asarray(keep)
+        if keep.dtype != bool or keep.shape != self.states.shape:
+            raise InvalidInput(f"keep must be one True or False per goal ({len(self)}); got {keep!r}.")
         return Goals(self.states[keep], self.heights[keep], self.prominences[keep])
 
     def __len__(self) -> int:
@@ -79,7 +84,9 @@ class Goals:
         return np.array(self.states, dtype=dtype, copy=copy)
 
 
-def find_goals(world: World, scores: ArrayLike, *, min_prominence: float = 0.0, tolerance: float = SAME_SCORE) -> Goals:
+def find_goals(
+    world: WorldLike, scores: ArrayLike, *, min_prominence: float = 0.0, tolerance: float = SAME_SCORE
+) -> Goals:
     """Return the local maxima of a score on the world's graph, one state per plateau, highest first.
 
     A plateau is a connected set of states whose scores are equal up to ``tolerance``; it is a maximum if no neighbor
@@ -107,18 +114,18 @@ def find_goals(world: World, scores: ArrayLike, *, min_prominence: float = 0.0, 
     >>> len(goals)
     20
     """
+    world = as_world(world)
     from farpoint.diffusion.goals.kernels import peaks, plateaus, prominences
 
     Walk.of(world)  # fails on a world that is not connected
-    values = np.ascontiguousarray(scores, dtype=np.float64)
+    values = real_numbers("scores", scores)
     if values.shape != (world.n_states,):
         raise InvalidInput(f"scores must have one entry per state ({world.n_states}); got shape {values.shape}.")
     if not np.isfinite(values).all():
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
-    if not 0 <= tolerance < 1:
-        raise InvalidInput(f"tolerance must be a number from 0 to 1; got {tolerance!r}.")
-    if not min_prominence >= 0:
-        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
+    tolerance = check_fraction("tolerance", tolerance)
+    if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
+        raise InvalidInput(f"min_prominence must be a number of at least 0; got {min_prominence!r}.")
     graph = world.neighbors
     plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))

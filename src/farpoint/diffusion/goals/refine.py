@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import SAME_SCORE, Goals, find_goals
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import StateScores
@@ -12,14 +13,15 @@ from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
 
 _STATES_PER_TASK = 64
 # Beyond this the flat parts of a world are left as they were estimated.
 _MOST_PLATEAU_STATES = 200_000
 
 
-def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_jobs: int = -1) -> Goals:
+@one_blas_thread()
+def refine_goals(world: WorldLike, scores: Scores, *, tolerance: float = 1e-8, n_jobs: int = -1) -> Goals:
     """Return goals from an estimated score: from each of its maxima, climb the exact score to one of its maxima.
 
     Only the states on the way, the plateaus where it ends and their neighbors are computed (to ``tolerance``); heights
@@ -39,6 +41,7 @@ def refine_goals(world: World, scores: Scores, *, tolerance: float = 1e-8, n_job
     >>> fp.diffusion.refine_goals(world, rough).states.tolist()
     [0, 39, 1560, 1599]
     """
+    world = as_world(world)
     from farpoint.diffusion.goals.kernels import plateaus
 
     if not isinstance(scores, Scores) or not float(scores.t).is_integer():

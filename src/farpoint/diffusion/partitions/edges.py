@@ -1,36 +1,41 @@
 """Worlds larger than memory: the edges of a graph in a folder of Parquet files, one per range of states.
 
-``world.json`` says how many states there are, where each partition begins, and the sums over the whole world that every
-score needs. ``edges/part-….parquet`` holds the edges that leave the partition's states (columns ``source``,
-``target``, ``weight``, sorted by source), so any tool that writes Parquet can make one.
+``world.json`` says how many states there are, where each partition begins, the sums over the whole world that every
+score needs, and the length and digest of every file. ``edges/part-….parquet`` holds the edges that leave the
+partition's states (columns ``source``, ``target``, ``weight``, sorted by source). A file that is not the one that was
+written is refused before anything parses it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+import hashlib
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, OutputError, check_integer
-from farpoint.files import whole_file, write_text
-from farpoint.worlds import World
+from farpoint.diffusion.partitions.tables import TableFacts, parquet, read_table, write_table
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError, check_integer, check_path
+from farpoint.files import has_unfinished, read_facts, results_folder, write_facts
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers, whole_numbers
 
 FORMAT = "farpoint-partitions"
-VERSION = 1
-_ROW_GROUP = 1 << 17
+VERSION = 2
+_WORLD = "world.json"
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class PartitionedWorld:
-    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d².
+    """The content of ``world.json``: ``bounds[k] … bounds[k + 1] − 1`` are the states of partition k; Σ d and Σ d²; the
+    file of every partition.
 
     Examples
     --------
@@ -45,6 +50,12 @@ class PartitionedWorld:
     bounds: tuple[int, ...]
     total: float
     squares: float
+    parts: tuple[TableFacts, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all edges, which says of scores whose they are."""
+        return hashlib.blake2b("".join(part.digest for part in self.parts).encode(), digest_size=16).hexdigest()
 
     @property
     def n_partitions(self) -> int:
@@ -57,22 +68,15 @@ class PartitionedWorld:
         pieces = []
         for partition in np.unique(owners):
             wanted = states[owners == partition]
-            source, target, weight = _read_edges(self.folder, int(partition), int(wanted[0]), int(wanted[-1]))
+            within = ("source", int(wanted[0]), int(wanted[-1]))
+            path = part_path(self.folder, "edges", int(partition))
+            edges = read_table(path, self.parts[partition], within=within)
+            source, target = edges["source"].astype(np.int64), edges["target"].astype(np.int64)
+            weight = edges["weight"].astype(np.float64)
             place = np.minimum(np.searchsorted(wanted, source), wanted.size - 1)
             keep = wanted[place] == source
             pieces.append((source[keep], target[keep], weight[keep]))
         return tuple(np.concatenate(part) for part in zip(*pieces, strict=True))  # type: ignore[return-value]
-
-
-def parquet() -> Any:
-    """Return pyarrow's module for Parquet files; fail with how to install it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtra(
-            f"partitions must have pyarrow installed; got {error}. Install it: pip install 'farpoint[dask]'."
-        ) from error
-    return pyarrow.parquet
 
 
 def part_path(folder: str | Path, kind: str, partition: int) -> Path:
@@ -80,24 +84,8 @@ def part_path(folder: str | Path, kind: str, partition: int) -> Path:
     return Path(folder) / kind / f"part-{partition:05d}.parquet"
 
 
-def _read_edges(folder: str, partition: int, first: int, last: int) -> Edges:
-    within = [("source", ">=", first), ("source", "<=", last)]
-    table = parquet().read_table(part_path(folder, "edges", partition), filters=within)
-    source, target = table["source"].to_numpy(), table["target"].to_numpy()
-    return source.astype(np.int64), target.astype(np.int64), table["weight"].to_numpy().astype(np.float64)
-
-
-def write_table(path: Path, columns: dict[str, NDArray[Any]]) -> None:
-    """Write columns to a Parquet file."""
-    import pyarrow
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as temporary:
-        parquet().write_table(pyarrow.table(columns), temporary, row_group_size=_ROW_GROUP)
-
-
 def write_partitions(
-    world: World | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
+    world: WorldLike | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
 ) -> PartitionedWorld:
     """Write a symmetric connected graph into a folder of Parquet files, one per range of states.
 
@@ -107,7 +95,7 @@ def write_partitions(
         Of a graph that does not fit into memory, its edges piece by piece, in ascending order of source, every edge in
         both directions with the same weight; states are 0 … n − 1, each with an edge.
     folder : path
-        A new or empty folder.
+        A new or empty folder, or one that an earlier call could not finish.
     states_per_partition : int
         A partition and its halo must fit into a worker's memory, several times.
 
@@ -121,6 +109,8 @@ def write_partitions(
         Edges out of order or in one direction only, states without edges, weights that are not positive.
     NotConnected
         Several components.
+    OutputError
+        A folder that has something in it, that another process is writing to, or that cannot be written.
 
     Examples
     --------
@@ -132,13 +122,10 @@ def write_partitions(
     """
     parquet()
     size = check_integer("states_per_partition", states_per_partition, 1)
-    path = Path(folder)
-    if path.exists() and any(path.iterdir()):
-        raise OutputError(f"folder must be new or empty; got {folder}, which has files in it.")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"folder must be one that can be written; got {folder} ({error}).") from error
+    path = check_path("folder", folder)
+    _check_free(path)
+    if isinstance(world, (str, PathLike)):
+        world = as_world(world)
     if isinstance(world, World):
         if not world.symmetric or world.restart is not None:
             raise InvalidInput(
@@ -146,12 +133,32 @@ def write_partitions(
             )
         if len(world.component_sizes) > 1:
             raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
-        return _write(_pieces(world, size), path, size, checked=True)
-    return _write(world, path, size, checked=False)
+        world, checked = _pieces(world, size), True
+    elif isinstance(world, Iterable) and not isinstance(world, (np.ndarray, range)):
+        checked = False
+    else:
+        raise InvalidInput(f"world must be a World, or pieces of (source, target, weight); got {world!r}.")
+    with results_folder(path) as unfinished:
+        # What a process left that was killed while its files were moved into place; ``world.json`` is the last of them.
+        _check_free(path)
+        shutil.rmtree(path / "edges", ignore_errors=True)
+        written = _write(world, unfinished, size, checked=checked)
+    return replace(written, folder=str(path))
+
+
+def _check_free(path: Path) -> None:
+    try:
+        free = not path.exists() or has_unfinished(path) or not any(path.iterdir())
+        free = free and not (path / _WORLD).exists()
+    except OSError as error:
+        raise OutputError(f"folder must be one that can be written; got {path} ({error.strerror}).") from error
+    if not free:
+        raise OutputError(f"folder must be new or empty; got {path}, which has files in it.")
 
 
 def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> PartitionedWorld:
-    """Write all partitions, and last ``world.json``, without which the folder is not a world."""
+    """Write all partitions and ``world.json``."""
+    parts: list[TableFacts] = []
     bounds, total, squares, farthest = [0], 0.0, 0.0, -1
     balance, components = EdgeBalance(), StreamedComponents()
     for source, target, weight in _regrouped(pieces, size):
@@ -168,7 +175,7 @@ def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> 
             balance.add(source, target, weight)
             components.add(bounds[-1], int(source[-1]) + 1, source, target)
         columns = {"source": source, "target": target, "weight": weight}
-        write_table(part_path(path, "edges", len(bounds) - 1), columns)
+        parts.append(write_table(part_path(path, "edges", len(bounds) - 1), columns))
         bounds.append(int(source[-1]) + 1)
         total, squares = total + float(degrees.sum()), squares + float(degrees @ degrees)
     if len(bounds) == 1:
@@ -181,9 +188,9 @@ def _write(pieces: Iterable[Edges], path: Path, size: int, *, checked: bool) -> 
         raise InvalidInput("every edge must come in both directions with the same weight; got some that do not.")
     if not checked and components.count() > 1:
         raise NotConnected(f"world must be connected; got {components.count()} components.")
-    written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares)
-    about = {"format": FORMAT, "version": VERSION, **{k: v for k, v in asdict(written).items() if k != "folder"}}
-    write_text(path / "world.json", json.dumps(about))
+    written = PartitionedWorld(str(path), bounds[-1], tuple(bounds), total, squares, tuple(parts))
+    facts = {name: value for name, value in asdict(written).items() if name != "folder"}
+    write_facts(path / _WORLD, FORMAT, facts, version=VERSION)
     return written
 
 
@@ -201,13 +208,18 @@ def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
     waiting: list[Edges] = []
     first, newest = 0, -1
     for piece in pieces:
-        source = np.asarray(piece[0], dtype=np.int64)
+        if not isinstance(piece, Sequence) or isinstance(piece, str) or len(piece) != 3:
+            raise InvalidInput(f"edges must come in pieces of (source, target, weight); got {piece!r}.")
+        source = whole_numbers("source", piece[0], np.int64)
         if source.size == 0:
             continue
         if source[0] < newest or (np.diff(source) < 0).any():
             raise InvalidInput("edges must come in ascending order of source; got a source that falls.")
         newest = int(source[-1])
-        waiting.append((source, np.asarray(piece[1], np.int64), np.asarray(piece[2], np.float64)))
+        others = whole_numbers("target", piece[1], np.int64), real_numbers("weight", piece[2])
+        if not source.ndim == 1 or not source.shape == others[0].shape == others[1].shape:
+            raise InvalidInput("source, target and weight must be equally long; got different shapes.")
+        waiting.append((source, *others))
         while newest >= first + size:
             joined = tuple(np.concatenate(part) for part in zip(*waiting, strict=True))
             cut = int(np.searchsorted(joined[0], first + size))
@@ -232,10 +244,16 @@ def open_partitions(folder: str | Path) -> PartitionedWorld:
     192
     """
     try:
-        about = json.loads((Path(folder) / "world.json").read_text())
-        if about["format"] != FORMAT or about["version"] != VERSION:
-            raise InvalidFile(f"{folder} must be partitions of version {VERSION}; got {about['format']}.")
-        bounds = tuple(int(bound) for bound in about["bounds"])
-        return PartitionedWorld(str(folder), int(about["n_states"]), bounds, float(about["total"]), about["squares"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidFile(f"{folder} must be a folder that write_partitions wrote; got {error!r}.") from error
+        facts = read_facts(check_path("folder", folder) / _WORLD, FORMAT, version=VERSION)
+        return PartitionedWorld(
+            str(folder),
+            int(facts["n_states"]),
+            tuple(int(bound) for bound in facts["bounds"]),
+            float(facts["total"]),
+            float(facts["squares"]),
+            tuple(TableFacts.of(part) for part in facts["parts"]),
+        )
+    except (InvalidFile, ValueError, KeyError, TypeError) as error:
+        raise InvalidFile(
+            f"{folder} must be a folder that write_partitions wrote; got no whole {_WORLD} of version {VERSION}."
+        ) from error

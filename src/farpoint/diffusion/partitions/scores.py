@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import SAME_SCORE
-from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, parquet, part_path, write_table
+from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, part_path
+from farpoint.diffusion.partitions.tables import TableFacts, read_table, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import Progress, StateScores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidFile, InvalidInput, check_function, check_integer, check_path
+from farpoint.files import read_facts, write_facts
+
+_KIND = "farpoint-partition-scores"
 
 
+@one_blas_thread()
 def score_partitions(
     folder: str | Path,
     t: int = 4,
@@ -30,8 +38,13 @@ def score_partitions(
     """Write f_t of every state of a world in partitions as Parquet files; return their folder, ``scores-t<t>``.
 
     Each partition is a task: it reads its own edges and those of the states within t steps, so no more than that is in
-    memory at once. Partitions whose scores exist already are not computed again. To spread it over a cluster use
-    `engine`; all workers must see the folder.
+    memory at once. Beside each file is one that says what it must be like. Partitions whose scores exist already, and
+    are whole, are not computed again. To spread it over a cluster use `engine`; all workers must see the folder.
+
+    Raises
+    ------
+    InvalidFile
+        A folder that `write_partitions` did not write, or edges that are damaged.
 
     Examples
     --------
@@ -43,10 +56,11 @@ def score_partitions(
     >>> bool(np.allclose(scores, fp.score(world, t=4), rtol=1e-12))
     True
     """
+    check_function("progress", progress)
     world = open_partitions(folder)
     t, tolerance = check_integer("t", t, 1), check_tolerance(tolerance)
     name = f"scores-t{t}" if tolerance is None else f"scores-t{t}-{tolerance:g}"
-    missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
+    missing = [k for k in range(world.n_partitions) if not _is_there(world, name, k, t, tolerance)]
     tasks = [(k, name, t, tolerance) for k in missing]
     for done, _ in enumerate(each(_score_partition, world, tasks, n_jobs=n_jobs), start=1):
         if progress is not None:
@@ -71,8 +85,52 @@ def _score_partition(world: PartitionedWorld, task: tuple[int, str, int, float |
     own = np.arange(np.searchsorted(states, first), np.searchsorted(states, last))
     scores, bounds = StateScores(walk, t, tolerance).at(own)
     columns = {"state": np.arange(first, last), "score": scores}
-    write_table(part_path(world.folder, name, partition), columns | ({} if bounds is None else {"bound": bounds}))
+    path = part_path(world.folder, name, partition)
+    table = write_table(path, columns | ({} if bounds is None else {"bound": bounds}))
+    facts = {**_facts(world, name, partition, t, tolerance), "table": asdict(table)}
+    write_facts(path.with_suffix(".json"), _KIND, facts)
     return partition
+
+
+def _facts(world: PartitionedWorld, name: str, partition: int, t: int, tolerance: float | None) -> dict[str, Any]:
+    """Return whose scores a file holds: a file of another world, partition, t or tolerance is not taken for it."""
+    return {
+        "world": world.fingerprint,
+        "name": name,
+        "partition": partition,
+        "n_partitions": world.n_partitions,
+        "t": t,
+        "tolerance": tolerance,
+    }
+
+
+def _is_there(world: PartitionedWorld, name: str, partition: int, t: int, tolerance: float | None) -> bool:
+    """Return whether the scores of a partition are there and whole."""
+    path = part_path(world.folder, name, partition)
+    try:
+        facts = read_facts(path.with_suffix(".json"), _KIND)
+        table = _table_of(facts, path)
+        table.check(path)
+    except InvalidFile:
+        return False
+    return facts == {**_facts(world, name, partition, t, tolerance), "table": asdict(table)}
+
+
+def _table_of(facts: dict[str, Any], path: Path) -> TableFacts:
+    try:
+        return TableFacts.of(facts["table"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise InvalidFile(f"{path} must be scores that score_partitions wrote; got {error!r}.") from error
+
+
+def _checked_facts(path: Path, name: str, partition: int) -> dict[str, Any]:
+    """Return what is written beside the scores of a partition; fail if it is not of this name and number."""
+    facts = read_facts(path.with_suffix(".json"), _KIND)
+    if (facts.get("name"), facts.get("partition")) != (name, partition):
+        raise InvalidFile(
+            f"{path} must be partition {partition} of {name}; got {facts.get('partition')} of {facts.get('name')}."
+        )
+    return facts
 
 
 def _with_halo(
@@ -111,10 +169,18 @@ def read_scores(folder: str | Path) -> NDArray[np.float64]:
     ...     fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, t=4)).size
     192
     """
-    files = sorted(Path(folder).glob("part-*.parquet"))
-    if not files:
+    path = Path(os.path.realpath(check_path("folder", folder)))
+    if not any(path.glob("part-*")):
         raise InvalidInput(f"folder must hold scores; got {folder} without. Write them with score_partitions.")
-    return np.concatenate([parquet().read_table(file, columns=["score"])["score"].to_numpy() for file in files])
+    first = _checked_facts(part_path(path.parent, path.name, 0), path.name, 0)
+    scores = []
+    for partition in range(int(first["n_partitions"])):
+        file = part_path(path.parent, path.name, partition)
+        facts = _checked_facts(file, path.name, partition)
+        if facts["world"] != first["world"]:
+            raise InvalidFile(f"{file} must be scores of the same world as the others; got those of another.")
+        scores.append(read_table(file, _table_of(facts, file), ["score"])["score"])
+    return np.concatenate(scores)
 
 
 def goals_of_partitions(
@@ -136,9 +202,8 @@ def goals_of_partitions(
     """
     world = open_partitions(folder)
     name = Path(scores).name
-    missing = [k for k in range(world.n_partitions) if not part_path(folder, name, k).exists()]
-    if missing:
-        raise InvalidInput(f"scores must be whole; got {scores} without partition {missing[0]}. Run score_partitions.")
+    if not (Path(folder) / name).is_dir():
+        raise InvalidInput(f"scores must be whole; got {scores}, which is not there. Run score_partitions.")
     tasks = [(k, name, tolerance) for k in range(world.n_partitions)]
     decided: list[NDArray[np.int64]] = []
     borders: list[Border] = []
@@ -208,7 +273,11 @@ def _scores_of(world: PartitionedWorld, name: str, states: NDArray[np.int64]) ->
     values = np.empty(states.size)
     for partition in np.unique(owners):
         wanted = states[owners == partition]
-        within = [("state", ">=", int(wanted[0])), ("state", "<=", int(wanted[-1]))]
-        table = parquet().read_table(part_path(world.folder, name, int(partition)), filters=within)
-        values[owners == partition] = table["score"].to_numpy()[wanted - int(wanted[0])]
+        path = part_path(world.folder, name, int(partition))
+        facts = _checked_facts(path, name, int(partition))
+        if facts["world"] != world.fingerprint:
+            raise InvalidFile(f"{path} must be scores of this world; got those of another. Run score_partitions.")
+        within = ("state", int(wanted[0]), int(wanted[-1]))
+        table = read_table(path, _table_of(facts, path), ["score"], within)
+        values[owners == partition] = table["score"][wanted - int(wanted[0])]
     return values

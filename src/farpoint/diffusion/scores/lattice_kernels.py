@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiled import compiled
+from farpoint.compiling import compiled
 
 # Unsigned, so that the compiler need not ask whether an index counts from the end, and can join the additions.
 _U = np.uint64

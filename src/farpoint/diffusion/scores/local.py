@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from threadpoolctl import threadpool_limits
 
 from farpoint.diffusion.scores.bounds import loss_bound, product_bound, rounding_bound, worth_stating
 from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
@@ -105,9 +104,9 @@ class LocalScores:
     ) -> BlockResult:
         """Return the scores of all states, and bounds on their errors where there is a tolerance."""
         if self.lattice is not None:
-            return self._in_blocks(
-                LatticeScores.block, self.lattice, self.lattice.blocks(), checkpoint, progress, n_jobs
-            )
+            blocks, floor = self.lattice.blocks(), self.lattice.degrees > 0
+            sizes = [int(np.count_nonzero(floor[first:last])) for first, last in blocks]
+            return self._in_blocks(LatticeScores.block, self.lattice, blocks, sizes, checkpoint, progress, n_jobs)
         n_states, seconds = self.walk.n_states, self.seconds
         # With a tolerance only what would take long: the bound on steps is the better one.
         allowed = 0.0 if self.tolerance is None else _BLOCK_SECONDS
@@ -125,7 +124,8 @@ class LocalScores:
         plan = StateScores(walk, self.t, self.tolerance).prepared()
         size = int(np.clip(_BLOCK_SECONDS * n_states / max(seconds, 1e-9), 1, _STATES_PER_BLOCK))
         blocks = [(first, min(first + size, n_states)) for first in range(0, n_states, size)]
-        scores, bounds = self._in_blocks(StateScores.block, plan, blocks, checkpoint, progress, n_jobs)
+        sizes = [last - first for first, last in blocks]
+        scores, bounds = self._in_blocks(StateScores.block, plan, blocks, sizes, checkpoint, progress, n_jobs)
         if order is not None:
             back = np.empty_like(order)
             back[order] = np.arange(order.size, dtype=order.dtype)
@@ -142,13 +142,15 @@ class LocalScores:
         function: Callable[[Any, tuple[int, int]], BlockResult],
         shared: Any,
         blocks: list[tuple[int, int]],
+        sizes: list[int],
         checkpoint: str | PathLike[str] | None,
         progress: Progress | None,
         n_jobs: int,
     ) -> BlockResult:
         about = {} if checkpoint is None else self._about(blocks)
         folder = PieceFolder(checkpoint, "score", about)
-        pieces = [folder.load(_block_name(number)) for number in range(len(blocks))]
+        names = ["scores"] if self.tolerance is None else ["scores", "bounds"]
+        pieces = [_usable(folder.load(_block_name(number)), names, size) for number, size in enumerate(sizes)]
         missing = [number for number, piece in enumerate(pieces) if piece is None]
         results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
@@ -188,14 +190,20 @@ def dense_power(walk: Walk, t: int) -> Vector:
            [0., 0.]])
     """
     # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
-    with threadpool_limits(1):
-        return np.asarray(np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t))
+    return np.asarray(np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t))
 
 
 def squaring_is_cheaper(walk: Walk, seconds: float, t: int) -> bool:
     """Return whether a small world's Wᵗ takes less time than the given seconds."""
     squarings = 2.0 * np.log2(t + 1) * _SECONDS_PER_PRODUCT * float(walk.n_states) ** 3
     return bool(walk.n_states <= _DENSE_STATES and squarings < seconds)
+
+
+def _usable(piece: dict[str, Vector] | None, names: list[str], size: int) -> dict[str, Vector] | None:
+    """Return a piece of a checkpoint if it holds what its block holds; otherwise None, and it is computed again."""
+    if piece is None or piece.keys() != set(names):
+        return None
+    return piece if all(one.shape == (size,) and np.isfinite(one).all() for one in piece.values()) else None
 
 
 def _block_name(number: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.spectra.decomposition import Spectrum
-from farpoint.errors import InvalidInput, check_integer, check_jobs, check_time, check_word
+from farpoint.errors import InvalidInput, check_function, check_integer, check_jobs, check_time, check_word
 
 SOLVERS = ("auto", "spectral", "local", "truncated", "probes")
 FORMS = ("auto", "polar", "walk", "symmetrized")
@@ -51,6 +51,7 @@ class ScoreRequest:
         put("tolerance", check_tolerance(self.tolerance))
         put("seed", check_integer("seed", self.seed, 0))
         put("n_jobs", check_jobs(self.n_jobs))
+        check_function("progress", self.progress)
         for name, least in (("n_components", 1), ("n_probes", 2)):
             if getattr(self, name) is not None:
                 put(name, check_integer(name, getattr(self, name), least))

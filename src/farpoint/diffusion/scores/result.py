@@ -8,6 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.errors import InvalidInput
+
 
 class Scores(np.ndarray[Any, np.dtype[np.float64]]):
     """f_t of every state: an array of floats with a record of how it was computed.
@@ -48,7 +50,10 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
     @classmethod
     def of(cls, values: NDArray[np.float64], **record: Any) -> Self:
         """Return ``values`` with the record of how they were computed."""
-        scores = np.asarray(values, dtype=np.float64).view(cls)
+        try:
+            scores = np.asarray(values, dtype=np.float64).view(cls)
+        except (TypeError, ValueError, MemoryError) as error:
+            raise InvalidInput(f"values must be one number per state; got {values!r}.") from error
         for name, value in record.items():
             setattr(scores, name, value)
         return scores

@@ -20,6 +20,7 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.bounds import worth_stating
 from farpoint.diffusion.scores.choose import choose_form, choose_solver, only_symmetrized
 from farpoint.diffusion.scores.local import LocalScores, Progress
@@ -36,13 +37,14 @@ from farpoint.diffusion.scores.spectral import (
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.worlds import WorldLike
 
 _ROUNDING = 1e-9
 
 
+@one_blas_thread()
 def score(
-    world: World,
+    world: WorldLike,
     t: float = 4,
     solver: str = "auto",
     *,

@@ -49,6 +49,10 @@ def check_even(spectrum: Spectrum) -> None:
 
 def check_decomposition(walk: Walk, decomposition: Spectrum, form: str) -> None:
     """Fail unless a spectrum is that of this walk."""
+    if not isinstance(decomposition, Spectrum):
+        raise InvalidInput(
+            f"decomposition must be a Spectrum; got {decomposition!r}. Compute one with spectrum(world)."
+        )
     if decomposition.fingerprint != walk.fingerprint:
         raise InvalidInput(
             f"decomposition must be of this world ({walk.n_states} states); got {decomposition} of another."

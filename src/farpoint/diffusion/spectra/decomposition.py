@@ -12,20 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from threadpoolctl import threadpool_limits
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.bases import SAME_DENSE, canonical_vectors
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
 from farpoint.diffusion.walk import Walk
-from farpoint.errors import InvalidInput, check_integer
-from farpoint.worlds import World
+from farpoint.errors import InvalidInput, check_integer, check_time
+from farpoint.worlds import WorldLike
 
 # Three n × n arrays of doubles: about 2.4 GB at this size.
 DENSE_LIMIT = 10_000
 # Below this size, or for this share of the components, the whole decomposition is as fast as a part of it.
 SMALL = 500
-_ONE_THREAD = 1_000
 _MOST_OF_IT = 0.3
 # Below this a second singular value cannot be told from the first, which is 0.
 _NEARLY_ZERO = 1e-10
@@ -97,7 +96,7 @@ class Spectrum:
         >>> fp.spectrum(fp.grid((3,))).powers(2).round(12)
         array([1.  , 0.25, 0.  ])
         """
-        omega = self.omega
+        omega, t = self.omega, check_time(t)
         if not float(t).is_integer():
             # In exact arithmetic the walk of a symmetric world has ω ≥ 0; a rounded zero may lie just below.
             if (omega < -1e-9).any():
@@ -131,7 +130,8 @@ class Spectrum:
         return f"Spectrum({self.n_components} of {self.psi.shape[0]} components)"
 
 
-def spectrum(world: World, n_components: int | None = None) -> Spectrum:
+@one_blas_thread()
+def spectrum(world: WorldLike, n_components: int | None = None) -> Spectrum:
     """Return the spectrum of the lazy walk, whole or the ``n_components`` with the largest ω.
 
     Symmetric worlds: eigenvectors of N (Algorithm 1). Others: the polar decomposition N = R U has
@@ -168,9 +168,7 @@ def walk_spectrum(walk: Walk, n_components: int | None = None) -> Spectrum:
             f"a whole spectrum must have at most {DENSE_LIMIT} states; got {n_states}. Use solver='local', "
             "or pass n_components."
         )
-    # Sums in another order round otherwise: one thread, where that is no loss.
-    with threadpool_limits(1 if n_states <= _ONE_THREAD else None):
-        nu, psi = _symmetric_components(laplacian) if walk.symmetric else _polar_components(laplacian)
+    nu, psi = _symmetric_components(laplacian) if walk.symmetric else _polar_components(laplacian)
     whole = Spectrum(1.0 - nu / 2.0, psi, laplacian.degrees, 0.0, walk.fingerprint)
     return whole if n_components is None else whole.first(n_components)
 

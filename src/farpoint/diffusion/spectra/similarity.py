@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion.spectra.decomposition import Spectrum, spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
-from farpoint.worlds import World
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import real_numbers
 
 # Eigenvalues that differ by less than this are treated as one repeated eigenvalue.
 _SAME = 1e-8
@@ -26,7 +28,8 @@ class FunctionsOfObservations(Protocol):
         """Return the values, shape (n_observations, n_functions)."""
 
 
-def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: World) -> NDArray[np.float64]:
+@one_blas_thread()
+def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: WorldLike) -> NDArray[np.float64]:
     """Return |cos| of the angle between each function and the exact eigenspace at the same position.
 
     The exact eigenfunctions are the φ of the walk (`spectrum`), which are orthonormal under π₀; the cosine uses the
@@ -57,7 +60,10 @@ def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world
     >>> fp.diffusion.cosine_similarities(fp.spectrum(ring).phi[:, :5], ring).round(6)
     array([1., 1., 1., 1., 1.])
     """
-    values = np.asarray(functions if isinstance(functions, np.ndarray) else functions.phi(observations_of(world)))
+    world = as_world(world)
+    if not isinstance(functions, np.ndarray) and callable(getattr(functions, "phi", None)):
+        functions = functions.phi(observations_of(world))
+    values = real_numbers("functions", functions)  # type: ignore[arg-type]
     if values.ndim != 2 or len(values) != world.n_states or not 1 <= values.shape[1] <= world.n_states:
         raise InvalidInput(
             f"functions must have a row for each of {world.n_states} states and at most as many columns; got shape "
@@ -74,6 +80,7 @@ def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world
     return np.array(cosines)
 
 
+@one_blas_thread()
 def exact_eigenfunctions(world: World, n_functions: int) -> tuple[Spectrum, NDArray[np.float64]]:
     """Return the leading spectrum of `reversible_weights`, its last eigenspace complete, and their row sums.
 
@@ -105,6 +112,7 @@ def observations_of(world: World) -> NDArray[Any]:
     return np.arange(world.n_states) if world.positions is None else np.asarray(world.positions)
 
 
+@one_blas_thread()
 def reversible_weights(world: World) -> csr_array:
     """Return J, the joint distribution of a step (s, s′) of the stationary walk, averaged with its reverse.
 

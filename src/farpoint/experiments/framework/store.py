@@ -9,7 +9,7 @@ from pathlib import Path
 import farpoint
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.experiments.framework.part import Arrays, Part
-from farpoint.files import read_arrays, write_arrays
+from farpoint.files import read_arrays, remove_unfinished, write_arrays
 
 _KIND = "farpoint-results"
 
@@ -52,6 +52,7 @@ class Store:
         self.version = version
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            remove_unfinished(folder)
         except OSError as error:
             raise OutputError(f"folder {folder} must be one that can be written; got {error.strerror}.") from error
 

@@ -241,3 +241,10 @@ def test_four_steps_unless_told_otherwise() -> None:
     found = fp.extend(world, sample)
     assert found.t == 4
     np.testing.assert_array_equal(found, fp.extend(world, sample, 4))
+
+
+def test_walks_that_would_take_for_ever_are_refused() -> None:
+    world = fp.ring()
+    with pytest.raises(InvalidInput, match=r"tau must be small enough .*; got 1000000000"):
+        fp.extend(world, [0, 50, 100], t=4, tau=10**9)
+    assert fp.extend(world, [0, 50, 100], t=4, tau=1000).tau == 1000

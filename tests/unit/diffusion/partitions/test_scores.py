@@ -59,5 +59,5 @@ def test_partitions_that_are_there_are_not_computed_again(tmp_path: Path) -> Non
     fp.diffusion.score_partitions(tmp_path, 4, progress=lambda *at: reported.append(at))
     assert reported == [(4, 4)]
     after = {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-    assert {name for name in after if after[name] != before[name]} == {"part-00002.parquet"}
+    assert {name for name in after if after[name] != before[name]} == {"part-00002.parquet", "part-00002.json"}
     np.testing.assert_array_equal(fp.diffusion.read_scores(folder), expected)

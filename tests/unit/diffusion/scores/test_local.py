@@ -150,3 +150,18 @@ def test_tables_of_restarts_that_would_not_fit_are_refused() -> None:
     world = with_episodes(fp.open_room(60, 60))
     with pytest.raises(InvalidInput, match=r"within 4 GiB; got 400000 × 3600\. Use solver='probes'"):
         fp.score(world, 400_000, "local")
+
+
+def test_very_long_walks_on_a_small_world_are_squared_matrices() -> None:
+    world = fp.four_rooms()
+    for t in (10_000, 123_457, 10**9):
+        exact = fp.score(world, t, "spectral")
+        np.testing.assert_allclose(fp.score(without_map(world), t, "local"), exact, rtol=1e-6, atol=1e-25)
+        assert fp.score(world, t).max() < 1e-3
+
+
+def test_walks_that_would_take_for_ever_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"t must be small enough"):
+        fp.score(fp.random_maze(150, 150), 10**9, "local")
+    with pytest.raises(InvalidInput, match=r"t must be small enough for probes"):
+        fp.score(fp.random_maze(150, 150), 10**9, "probes")
