@@ -20,7 +20,8 @@ from tests.mutation.private_copy import PrivateCopy
 KILLERS = (
     *(f"tests/unit/{package}" for package in (*PACKAGES, "simulation")),
     "tests/unit/test_defects.py",
-    "tests/contract",
+    "tests/contract/test_options.py",
+    "tests/contract/test_worlds.py",
     "tests/properties",
     "tests/numbers",
     *(f"src/farpoint/{package}" for package in PACKAGES),

@@ -14,7 +14,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from cosmic_ray.ast import ast_nodes, get_ast
@@ -46,7 +46,7 @@ class Mutant:
     @property
     def line_key(self) -> str:
         """The file, the text of the line, and which of the equal lines of the file it is."""
-        lines = [line.strip() for line in self.source.splitlines()]
+        lines = _stripped_lines(self.source)
         text = lines[self.line - 1]
         return f"{self.path}:{lines[: self.line - 1].count(text)}:{text}"
 
@@ -100,6 +100,11 @@ def sampled(root: Path, n_mutants: int, seed: int) -> list[Mutant]:
         if len(chosen) == n_mutants:
             break
     return chosen
+
+
+@cache
+def _stripped_lines(source: str) -> list[str]:
+    return [line.strip() for line in source.splitlines()]
 
 
 def mutants_of(root: Path, path: Path) -> Iterator[Mutant]:
