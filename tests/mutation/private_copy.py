@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from tests.mutation.mutants import Mutant
 
 # A mutant may ask for any amount of memory.
 _MOST_BYTES = 12 * 2**30
+# The limit is one of computing, so that a busy machine kills nothing; but one that sleeps must end too.
+_PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -74,19 +77,22 @@ class PrivateCopy:
         with self.changed(mutant) as cache:
             process = subprocess.Popen(
                 command, cwd=self.root, env=self.environment(cache), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, start_new_session=True, preexec_fn=_limit_memory,
+                text=True, start_new_session=True, preexec_fn=lambda: _limit(seconds),
             )  # fmt: skip
             try:
-                output, _ = process.communicate(timeout=seconds)
+                output, _ = process.communicate(timeout=_PATIENCE * seconds)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
+                os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
-                return "timed out", f"after {seconds:.0f} s"
+                return "timed out", f"after {_PATIENCE * seconds:.0f} s"
+        if process.returncode == -signal.SIGXCPU:
+            return "timed out", f"after {seconds:.0f} s of computing"
         if process.returncode == 0:
             return "survived", f"{len(tests)} tests passed"
         blamed = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return "killed", blamed[0][:200] if blamed else f"exit status {process.returncode}"
 
 
-def _limit_memory() -> None:
+def _limit(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 5))

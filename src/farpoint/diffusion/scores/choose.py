@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion.scores.local import LocalScores, squaring_is_cheaper
 from farpoint.diffusion.scores.probes import probe_seconds
 from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
@@ -92,15 +92,17 @@ def _choose_by_cost(walk: Walk, request: ScoreRequest) -> Choice:
     t = int(request.t)
     exact = LocalScores.of(walk, t)
     seconds = exact.seconds
-    # Eigenvectors lose the root of the ratio of degrees, following the walk loses nothing.
-    even = walk.leaving.max() <= _UNEVEN * walk.leaving.min()
-    if walk.symmetric and walk.n_states <= DENSE_LIMIT and even:
+    if walk.symmetric and walk.n_states <= DENSE_LIMIT:
+        # Eigenvectors lose digits where degrees are uneven, following the walk loses none.
+        if walk.leaving.max() > _UNEVEN * walk.leaving.min() and (
+            seconds <= _PATIENCE_SECONDS or squaring_is_cheaper(walk, seconds, t)
+        ):
+            return Choice("local", exact, "auto: the weights are too uneven for a decomposition")
         if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
             return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
         return Choice("spectral", None, f"auto: a whole decomposition is cheaper than following {t} steps")
     if seconds <= _PATIENCE_SECONDS:
         why = "too many for a whole decomposition" if walk.symmetric else "followed step by step, for the walk's form"
-        why = why if even or not walk.symmetric else "too uneven in their weights for a decomposition"
         return Choice("local", exact, f"auto: {walk.n_states} states are {why}")
     rough = exact.with_tolerance(_TOLERANCE)
     if rough.seconds <= max(_PATIENCE_SECONDS, probe_seconds(walk, t, request.n_probes or DEFAULT_PROBES)):
