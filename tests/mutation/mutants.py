@@ -24,8 +24,8 @@ from cosmic_ray.plugins import get_operator, operator_names
 PACKAGES = ("diffusion", "options", "measures")
 # Each operator is replaced by another of its own kind only.
 _KINDS = ({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"}, {"BitOr", "BitAnd", "BitXor"}, {"RShift", "LShift"})
-# Keywords that no result depends on: checks of what always holds, and flags of speed.
-_IDLE_KEYWORDS = {"strict", "check_finite", "overwrite_a", "stacklevel"}
+# Keywords that no result depends on: checks of what always holds, flags of speed, and the number of workers.
+_IDLE_KEYWORDS = {"strict", "check_finite", "overwrite_a", "stacklevel", "n_jobs"}
 # One more or less of this is no other limit.
 _LARGE = 100
 
@@ -176,11 +176,17 @@ def _range(node: ast.AST, lines: list[str]) -> tuple[Place, Place]:
 
 
 def _signature(function: ast.FunctionDef) -> list[tuple[Place, Place]]:
-    """Return the ranges of a signature between its default values."""
+    """Return the ranges of a signature between its default values, but for the number of workers."""
+    signature = function.args
+    positional = [*signature.posonlyargs, *signature.args]
+    named = [
+        *zip(positional[len(positional) - len(signature.defaults) :], signature.defaults, strict=True),
+        *zip(signature.kwonlyargs, signature.kw_defaults, strict=True),
+    ]
     defaults = sorted(
         (node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0)
-        for node in [*function.args.defaults, *function.args.kw_defaults]
-        if node is not None
+        for argument, node in named
+        if node is not None and argument.arg not in _IDLE_KEYWORDS
     )
     begins = [(function.lineno, function.col_offset), *((line, column) for _, _, line, column in defaults)]
     ends = [*((line, column) for line, column, _, _ in defaults), (function.body[0].lineno, 0)]
