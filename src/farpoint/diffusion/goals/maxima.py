@@ -69,9 +69,8 @@ class Goals:
         >>> len(goals.where(goals.states < 100)) < len(goals)
         True
         """
-        keep = np.asarray(keep)
-        if keep.dtype != bool or keep.shape != self.states.shape:
-            raise InvalidInput(f"keep must be one True or False per goal ({len(self)}); got {keep!r}.")
+        if not isinstance(keep, np.ndarray) or keep.dtype != bool or keep.shape != self.states.shape:
+            raise InvalidInput(f"keep must be an array of one True or False per goal ({len(self)}); got {keep!r}.")
         return Goals(self.states[keep], self.heights[keep], self.prominences[keep])
 
     def __len__(self) -> int:
