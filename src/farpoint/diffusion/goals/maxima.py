@@ -124,7 +124,7 @@ def find_goals(
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
     tolerance = check_fraction("tolerance", tolerance)
     if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
-        raise InvalidInput(f"min_prominence must be a number of at least 0; got {min_prominence!r}.")
+        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
     graph = world.neighbors
     plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
