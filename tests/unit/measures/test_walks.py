@@ -91,3 +91,11 @@ def test_a_share_of_one_is_refused_for_it_may_never_move() -> None:
     for measure in (fp.cover_time, fp.visitation, fp.measures.sample_steps_between_states):
         with pytest.raises(InvalidInput, match="option_probability must be below 1 for an agent to be simulated"):
             measure(world, options, option_probability=1.0)
+
+
+def test_walks_start_in_states_of_the_world_only() -> None:
+    world = fp.grid((5,))
+    assert fp.visitation(world, start=4, n_steps=1, n_runs=1).sum() > 0
+    for wrong, rule in ((-1, "at least 0"), (5, "at most 4")):
+        with pytest.raises(InvalidInput, match=f"start must be {rule}; got {wrong}"):
+            fp.visitation(world, start=wrong, n_steps=1, n_runs=1)

@@ -17,6 +17,8 @@ _SECONDS_PER_CUBE = 1e-9
 _PATIENCE_SECONDS = 600.0
 # The relative error that auto then allows.
 _TOLERANCE = 1e-3
+# Beyond this ratio of the weights that leave two states, a decomposition would round more than 10⁻⁹.
+_UNEVEN = 1e4
 # A dense singular value decomposition of this size takes about ten seconds.
 POLAR_LIMIT = 2_500
 
@@ -90,12 +92,15 @@ def _choose_by_cost(walk: Walk, request: ScoreRequest) -> Choice:
     t = int(request.t)
     exact = LocalScores.of(walk, t)
     seconds = exact.seconds
-    if walk.symmetric and walk.n_states <= DENSE_LIMIT:
+    # Eigenvectors lose the root of the ratio of degrees, following the walk loses nothing.
+    even = walk.leaving.max() <= _UNEVEN * walk.leaving.min()
+    if walk.symmetric and walk.n_states <= DENSE_LIMIT and even:
         if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
             return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
         return Choice("spectral", None, f"auto: a whole decomposition is cheaper than following {t} steps")
     if seconds <= _PATIENCE_SECONDS:
         why = "too many for a whole decomposition" if walk.symmetric else "followed step by step, for the walk's form"
+        why = why if even or not walk.symmetric else "too uneven in their weights for a decomposition"
         return Choice("local", exact, f"auto: {walk.n_states} states are {why}")
     rough = exact.with_tolerance(_TOLERANCE)
     if rough.seconds <= max(_PATIENCE_SECONDS, probe_seconds(walk, t, request.n_probes or DEFAULT_PROBES)):

@@ -146,6 +146,7 @@ def test_the_true_error_with_restarts_is_within_the_bound_and_the_tolerance(form
 
 
 def test_tables_of_restarts_that_would_not_fit_are_refused() -> None:
+    # More states than a dense power is taken of.
     world = with_episodes(fp.open_room(60, 60))
     with pytest.raises(InvalidInput, match=r"within 4 GiB; got 400000 × 3600\. Use solver='probes'"):
         fp.score(world, 400_000, "local")

@@ -51,3 +51,9 @@ def test_what_probes_cost_and_need() -> None:
         fp.score(fp.ring(), 2.5, "probes")
     with pytest.raises(InvalidInput, match="n_probes must be at least 2"):
         fp.score(fp.ring(), 4, n_probes=1)
+
+
+def test_walks_that_would_take_too_long_are_refused_before_they_begin() -> None:
+    # 3600 states are too many for a dense power.
+    with pytest.raises(InvalidInput, match="t must be small enough for probes to be followed; got 1000000000"):
+        fp.score(fp.open_room(60, 60), 10**9, "probes")
