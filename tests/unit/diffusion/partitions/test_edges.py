@@ -112,3 +112,10 @@ def test_the_first_state_without_an_edge_is_named(tmp_path: Path) -> None:
     source, target = np.array([0, 1, 3]), np.array([1, 0, 1])
     with pytest.raises(InvalidInput, match=r"every state must have an edge, .* got none from state 2\."):
         fp.diffusion.write_partitions([(source, target, np.ones(3))], tmp_path / "gap")
+
+
+def test_the_format_has_a_version_and_a_world_a_fingerprint(tmp_path: Path) -> None:
+    world = fp.diffusion.write_partitions(fp.open_room(4, 4), tmp_path, states_per_partition=5)
+    assert json.loads((tmp_path / "world.json").read_text())["version"] == 2
+    # 128 bits as hexadecimal digits.
+    assert len(world.fingerprint) == 32

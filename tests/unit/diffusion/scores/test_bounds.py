@@ -45,6 +45,6 @@ def test_only_rounding_beyond_a_billionth_is_stated() -> None:
 
 def test_tolerances_lie_between_rounding_and_one() -> None:
     assert check_tolerance(1e-10) == 1e-10
-    for wrong in (0.9e-10, 1.0, True, "small", float("nan")):
+    for wrong in (0.9e-10, 1.0, 2.0, True, "small", float("nan")):
         with pytest.raises(InvalidInput, match="tolerance must be a number from 1e-10 to 1"):
             check_tolerance(wrong)

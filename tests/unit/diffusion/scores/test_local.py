@@ -165,3 +165,9 @@ def test_walks_that_would_take_for_ever_are_refused() -> None:
         fp.score(fp.random_maze(150, 150), 10**9, "local")
     with pytest.raises(InvalidInput, match=r"t must be small enough for probes"):
         fp.score(fp.random_maze(150, 150), 10**9, "probes")
+
+
+def test_the_time_that_maps_take_follows_cells_and_diamonds() -> None:
+    # Half a nanosecond for each of 200 × 201 cells and each of the 5 + 13 + 25 + 41 states of four diamonds.
+    plan = LocalScores.of(Walk.of(fp.open_room(200, 200)), 4)
+    assert plan.seconds == pytest.approx(0.5e-9 * 200 * 201 * 84)
