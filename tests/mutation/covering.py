@@ -50,10 +50,11 @@ class CoverageMap:
         return cls(numbered, seconds, copy.root)
 
     def killers(self, mutant: Mutant) -> list[str]:
-        """Return the tests that run the changed line: those of its own file first, then the quickest first."""
+        """Return the tests that run the changed line: those of its file and of its folder, then the quickest first."""
         found = self._running(mutant.path, mutant.line, mutant.source)
-        own = f"/test_{Path(mutant.path).stem}.py::"
-        order = sorted(found, key=lambda name: (own not in name, self.seconds[name]))
+        path = Path(mutant.path)
+        own, folder = f"/test_{path.stem}.py::", path.parent.as_posix().replace("src/farpoint", "tests/unit")
+        order = sorted(found, key=lambda name: (own not in name, not name.startswith(folder), self.seconds[name]))
         total, chosen = 0.0, []
         for name in order:
             total += self.seconds[name]

@@ -146,7 +146,7 @@ def test_options_can_be_pickled() -> None:
 
 
 def test_short_steps_point_as_well_as_long_ones() -> None:
-    # The second action moves a tenth as far and the third not at all; only the direction counts.
-    control = fp.options.direction_controller([[3.0, 0.0], [0.0, 0.3], [0.0, 0.0]])
-    assert control(np.zeros(2), np.array([1.0, 2.0])) == 1
-    assert control(np.zeros(2), np.array([2.0, 1.0])) == 0
+    # The first action moves a tenth as far as the second, and the third not at all; only the direction counts.
+    control = fp.options.direction_controller([[1.0, 0.0], [10.0, 10.0], [0.0, 0.0]])
+    assert control(np.zeros(2), np.array([3.0, 1.0])) == 0
+    assert control(np.zeros(2), np.array([3.0, 2.0])) == 1

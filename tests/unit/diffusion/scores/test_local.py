@@ -10,6 +10,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.diffusion.scores.local import JumpTables, LocalScores, StateScores, squaring_is_cheaper
+from farpoint.diffusion.scores.walk_kernels import jumping_scores
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, WrongCheckpoint
 from farpoint.files import read_arrays
@@ -194,3 +195,19 @@ def test_a_dense_power_is_cheaper_by_hand() -> None:
     assert not squaring_is_cheaper(walk, 3.9e-4, 1)
     assert squaring_is_cheaper(Walk.of(fp.open_room(50, 50)), 1e9, 1)
     assert not squaring_is_cheaper(Walk.of(fp.open_room(41, 61)), 1e9, 1)
+
+
+def test_one_step_with_restarts_by_hand() -> None:
+    world = replace(fp.grid((3,)), restart=np.full(3, 0.25), starts=np.array([1.0, 0.0, 0.0]))
+    walk = Walk.of(world)
+    tables = JumpTables.of(walk, 1)
+    scores, lost, peaks = np.empty(1), np.empty(1), np.empty(1)
+    jumping_scores(
+        walk.moves.indptr, walk.moves.indices, walk.moves.data, walk.stay, walk.leave, tables.out, tables.arrived,
+        tables.back, tables.highest, tables.gram, walk.pi, np.array([2]), 1, 0.0, scores, lost, peaks,
+    )  # fmt: skip
+    # From the last state: half stays, three quarters of the other half go back one, a quarter begins again.
+    after = np.array([0.125, 0.375, 0.5])
+    np.testing.assert_allclose(scores, ((after - walk.pi) ** 2).sum(), rtol=1e-14)
+    assert lost.tolist() == [0.0]
+    assert peaks.tolist() == [0.5]
