@@ -48,3 +48,11 @@ def test_distances_from_the_last_state_are_those_of_decimals(t: float, norm: str
 
 def test_distances_after_a_billion_steps_are_zero() -> None:
     np.testing.assert_allclose(fp.diffusion_distance(fp.ring(), 0, 10**9), 0.0, atol=1e-7)
+
+
+def test_distributions_after_half_a_step_need_no_decomposition() -> None:
+    world = fp.open_room(2, 4)
+    expected = precise.rounded(precise.distributions(world.adjacency.toarray(), 0.5))[:, [1, 6]]
+    for decomposition in (None, fp.spectrum(world)):
+        found = fp.diffusion.distributions(world, 0.5, np.array([1, 6]), decomposition)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)

@@ -99,3 +99,14 @@ def test_walks_start_in_states_of_the_world_only() -> None:
     for wrong, rule in ((-1, "at least 0"), (5, "at most 4")):
         with pytest.raises(InvalidInput, match=f"start must be {rule}; got {wrong}"):
             fp.visitation(world, start=wrong, n_steps=1, n_runs=1)
+
+
+def test_visits_follow_the_seed_and_nothing_else() -> None:
+    world = fp.four_rooms()
+    first = fp.visitation(world, n_steps=50, n_runs=4, seed=3, n_jobs=1)
+    np.testing.assert_array_equal(first, fp.visitation(world, n_steps=50, n_runs=4, seed=3, n_jobs=2))
+    assert (first != fp.visitation(world, n_steps=50, n_runs=4, seed=4)).any()
+    # One run after another: each has its own stream, that of its place.
+    one = fp.visitation(world, n_steps=50, n_runs=1, seed=3)
+    assert one.sum() == 50
+    assert (4 * first >= one).all()

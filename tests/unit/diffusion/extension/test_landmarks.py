@@ -49,3 +49,8 @@ def test_at_least_one_landmark_and_at_most_all_states() -> None:
     for wrong, rule in ((0, "at least 1"), (10, "at most 9")):
         with pytest.raises(InvalidInput, match=f"n_landmarks must be {rule}; got {wrong}"):
             fp.diffusion.choose_landmarks(world, wrong)
+
+
+def test_seeds_are_not_negative() -> None:
+    with pytest.raises(InvalidInput, match="seed must be at least 0; got -1"):
+        fp.diffusion.choose_landmarks(fp.open_room(3, 3), 2, seed=-1)
