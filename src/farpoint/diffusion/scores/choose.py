@@ -93,13 +93,13 @@ def _choose_by_cost(walk: Walk, request: ScoreRequest) -> Choice:
     exact = LocalScores.of(walk, t)
     seconds = exact.seconds
     if walk.symmetric and walk.n_states <= DENSE_LIMIT:
+        if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
+            return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
         # Eigenvectors lose digits where degrees are uneven, following the walk loses none.
         if walk.leaving.max() > _UNEVEN * walk.leaving.min() and (
             seconds <= _PATIENCE_SECONDS or squaring_is_cheaper(walk, seconds, t)
         ):
             return Choice("local", exact, "auto: the weights are too uneven for a decomposition")
-        if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
-            return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
         return Choice("spectral", None, f"auto: a whole decomposition is cheaper than following {t} steps")
     if seconds <= _PATIENCE_SECONDS:
         why = "too many for a whole decomposition" if walk.symmetric else "followed step by step, for the walk's form"
