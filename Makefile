@@ -2,7 +2,7 @@ PYTHON ?= python3
 OUT ?= out
 INSTALLED := .venv/.installed
 
-.PHONY: paper test fuzz faults lint bench clean
+.PHONY: paper test fuzz faults mutants lint bench clean
 
 paper: $(INSTALLED)
 	.venv/bin/farpoint paper --out $(OUT)
@@ -30,6 +30,10 @@ bench: $(INSTALLED)
 faults: $(INSTALLED)
 	.venv/bin/python -m pytest -q tests/faults
 	.venv/bin/python -m tests.faults.kills 50
+
+# Small changes of the source: do the tests notice them? Interrupted, it goes on where it stopped.
+mutants: $(INSTALLED)
+	.venv/bin/python -m tests.mutation --sample 300 --seed 0
 
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt

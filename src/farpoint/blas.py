@@ -23,36 +23,44 @@ class _Limit:
     def __init__(self) -> None:
         self._lock = Lock()
         self._blocks = 0
-        self._controller: Any = None
-        self._limiter: Any = None
+        self._libraries: list[Any] | None = None
+        self._changed: list[tuple[Any, int]] = []
 
     def enter(self) -> None:
         with self._lock:
             if self._blocks == 0:
-                self._limiter = self._libraries().limit(limits=1, user_api="blas")
+                threads = [(library, library.num_threads) for library in self._loaded()]
+                self._changed = [(library, number) for library, number in threads if number != 1]
+                for library, _ in self._changed:
+                    library.set_num_threads(1)
             self._blocks += 1
 
     def leave(self) -> None:
         with self._lock:
             self._blocks -= 1
             if self._blocks == 0:
-                self._limiter.restore_original_limits()
+                self._restore()
 
     def after_fork(self) -> None:
         # The blocks belong to threads that do not exist in the child, one of which may have held the lock.
         self._lock = Lock()
         if self._blocks:
             self._blocks = 0
-            self._limiter.restore_original_limits()
+            self._restore()
 
-    def _libraries(self) -> Any:
-        if self._controller is None:
+    def _restore(self) -> None:
+        for library, number in self._changed:
+            library.set_num_threads(number)
+        self._changed = []
+
+    def _loaded(self) -> list[Any]:
+        if self._libraries is None:
             # Both carry a BLAS of their own, and only those that are loaded are found.
             import scipy.linalg  # noqa: F401
             from threadpoolctl import ThreadpoolController
 
-            self._controller = ThreadpoolController()
-        return self._controller
+            self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+        return self._libraries
 
 
 _LIMIT = _Limit()

@@ -10,7 +10,7 @@ from tests.faults.kills import COMMANDS, kill_and_resume
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["discover", "partitions"])
+@pytest.mark.parametrize("name", ["score", "partitions"])
 def test_a_killed_command_goes_on_and_ends_the_same(name: str, tmp_path: Path) -> None:
     if name == "partitions":
         pytest.importorskip("pyarrow")

@@ -196,12 +196,12 @@ def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:
 
 def _check_task(world: World, start: int | None, targets: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:
     start = world.start if start is None else start
-    targets = world.targets if targets is None else targets
-    if start is None or targets is None or np.size(targets) == 0:
+    targets = world.targets if targets is None else world.check_states("targets", targets)
+    if start is None or targets is None or targets.size == 0:
         raise InvalidInput(
             f"start and targets must be given, for {world.name} has none of its own; got {start}, {targets}."
         )
-    first, ends = check_integer("start", start, 0, world.n_states - 1), world.check_states("targets", targets)
-    if first in ends:
+    first = check_integer("start", start, 0, world.n_states - 1)
+    if first in targets:
         raise InvalidInput(f"targets must not contain the start; got {first} in both.")
-    return first, ends
+    return first, targets

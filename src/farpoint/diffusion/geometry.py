@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
+from farpoint.diffusion.scores.local import dense_power, squaring_is_cheaper
 from farpoint.diffusion.scores.spectral import check_decomposition
 from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
 from farpoint.diffusion.walk import Walk
@@ -14,6 +15,8 @@ from farpoint.worlds import World, WorldLike, as_world
 
 NORMS = ("plain", "weighted")
 _COLUMNS_AT_ONCE = 256
+# Of one core: a move of one walk.
+_SECONDS_PER_MOVE = 2.5e-9
 
 
 def _symmetric_walk(world: World, what: str) -> Walk:
@@ -48,6 +51,8 @@ def _distributions(
 ) -> NDArray[np.float64]:
     if decomposition is None and float(t).is_integer():
         walk = Walk.of(world)
+        if squaring_is_cheaper(walk, _SECONDS_PER_MOVE * walk.moves.nnz * states.size * t, int(t)):
+            return np.asarray(dense_power(walk, int(t))[:, states] + walk.pi[:, None])
         columns = np.zeros((world.n_states, states.size))
         columns[states, np.arange(states.size)] = 1.0
         for _ in range(int(t)):

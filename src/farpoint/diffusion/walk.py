@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, diags_array
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.diffusion.balance import stationary_weights
+from farpoint.diffusion.balance import FEW_STATES, stationary_weights
 from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import digest, whole_numbers
@@ -166,6 +166,12 @@ class Walk:
         pi = np.zeros(self.n_states)
         pi[inside] = _stationary_inside(self, inside)
         return pi
+
+    @property
+    def pi_error(self) -> float:
+        """The relative error of π₀ beyond that of a sum: that of the eliminations in a small world."""
+        small = not self.symmetric and self.known_pi is None and self.n_states <= FEW_STATES
+        return self.n_states * 2.0**-53 if small else 0.0
 
     @cached_property
     def pi_squared(self) -> float:

@@ -53,9 +53,9 @@ class PieceFolder:
     def __init__(self, folder: str | PathLike[str] | None, what: str, about: Mapping[str, Any]) -> None:
         self.folder = None if folder is None else check_path("checkpoint", folder)
         self._kind = f"farpoint-{what}-piece"
-        self._about = json.loads(json.dumps(about))
         if self.folder is None:
             return
+        self._about = json.loads(json.dumps(about))
         path = self.folder / _ABOUT
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -66,6 +66,7 @@ def steps_between_states(
     -------
     StepsBetweenStates
         Its ``mean_estimate`` and ``median_estimate`` have the sampling error of the targets.
+        Rounding grows with the steps: a relative 1e-15 times the longest way to a target, 1e-5 where it takes 1e10.
         With inf for a target that options make so hard to reach that a double cannot tell how hard (beyond about 1e13
         steps).
 

@@ -162,9 +162,11 @@ def draw_score_over_t(
     >>> figure = draw_score_over_t(world, scores, goals)
     """
     world = as_world(world)
-    if not (isinstance(scores, Mapping) and isinstance(goals, Mapping) and scores and scores.keys() == goals.keys()):
+    if not isinstance(scores, Mapping) or not isinstance(goals, Mapping):
+        raise InvalidInput(f"scores and goals must be mappings from times; got {scores!r} and {goals!r}.")
+    if not scores or scores.keys() != goals.keys():
         raise InvalidInput(
-            f"scores and goals must be mappings from the same times, at least one; got {scores!r} and {goals!r}."
+            f"scores and goals must be of the same times, at least one; got {list(scores)} and {list(goals)}."
         )
     for t in scores:
         check_time(t)

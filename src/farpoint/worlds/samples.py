@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse import coo_array, csr_array, diags_array, issparse
 from scipy.spatial import cKDTree
 
 from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_integer, check_memory, check_word
@@ -100,6 +100,8 @@ def read_samples(
 
 def _rows(what: str, values: Any) -> NDArray[np.float64]:
     check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    if issparse(values):
+        raise InvalidInput(f"{what} must be rows of numbers; got a sparse matrix. Use values.toarray().")
     try:
         values = list(values) if not isinstance(values, np.ndarray) else values
     except TypeError as error:

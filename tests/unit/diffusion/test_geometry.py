@@ -7,7 +7,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from tests.helpers import brute
+from tests.helpers import brute, precise
 from tests.helpers.graphs import with_episodes
 
 
@@ -31,3 +31,28 @@ def test_distributions_of_a_walk_that_begins_again() -> None:
     np.testing.assert_allclose(found, after[:, [3, 70]], rtol=1e-12, atol=1e-17)
     expected = np.linalg.norm(after - after[:, [3]], axis=0)
     np.testing.assert_allclose(fp.diffusion_distance(world, 3, 5), expected, rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [0.5, 3, 2.5])
+@pytest.mark.parametrize("norm", ["plain", "weighted"])
+def test_distances_from_the_last_state_are_those_of_decimals(t: float, norm: str) -> None:
+    world = fp.open_room(2, 4)
+    after = precise.rounded(precise.distributions(world.adjacency.toarray(), t))
+    scale = np.sqrt(fp.stationary(world))[:, None] if norm == "weighted" else 1.0
+    expected = np.linalg.norm((after - after[:, [7]]) / scale, axis=0)
+    np.testing.assert_allclose(fp.diffusion_distance(world, 7, t, norm=norm), expected, rtol=1e-7, atol=1e-7)
+    for state in (-1, 8):
+        with pytest.raises(InvalidInput, match="state must be at"):
+            fp.diffusion_distance(world, state, t)
+
+
+def test_distances_after_a_billion_steps_are_zero() -> None:
+    np.testing.assert_allclose(fp.diffusion_distance(fp.ring(), 0, 10**9), 0.0, atol=1e-7)
+
+
+def test_distributions_after_half_a_step_need_no_decomposition() -> None:
+    world = fp.open_room(2, 4)
+    expected = precise.rounded(precise.distributions(world.adjacency.toarray(), 0.5))[:, [1, 6]]
+    for decomposition in (None, fp.spectrum(world)):
+        found = fp.diffusion.distributions(world, 0.5, np.array([1, 6]), decomposition)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)

@@ -223,7 +223,7 @@ def test_restarts_connect_what_moves_do_not() -> None:
 
 
 def test_what_is_no_world() -> None:
-    with pytest.raises(InvalidInput, match="world must be a World; got ndarray"):
+    with pytest.raises(InvalidInput, match="world must be a World, or the name of one"):
         fp.score(np.eye(3))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="at least 2 states"):
         Walk.of(fp.grid((1,)))

@@ -91,3 +91,22 @@ def test_a_share_of_one_is_refused_for_it_may_never_move() -> None:
     for measure in (fp.cover_time, fp.visitation, fp.measures.sample_steps_between_states):
         with pytest.raises(InvalidInput, match="option_probability must be below 1 for an agent to be simulated"):
             measure(world, options, option_probability=1.0)
+
+
+def test_walks_start_in_states_of_the_world_only() -> None:
+    world = fp.grid((5,))
+    assert fp.visitation(world, start=4, n_steps=1, n_runs=1).sum() > 0
+    for wrong, rule in ((-1, "at least 0"), (5, "at most 4")):
+        with pytest.raises(InvalidInput, match=f"start must be {rule}; got {wrong}"):
+            fp.visitation(world, start=wrong, n_steps=1, n_runs=1)
+
+
+def test_visits_follow_the_seed_and_nothing_else() -> None:
+    world = fp.four_rooms()
+    first = fp.visitation(world, n_steps=50, n_runs=4, seed=3, n_jobs=1)
+    np.testing.assert_array_equal(first, fp.visitation(world, n_steps=50, n_runs=4, seed=3, n_jobs=2))
+    assert (first != fp.visitation(world, n_steps=50, n_runs=4, seed=4)).any()
+    # One run after another: each has its own stream, that of its place.
+    one = fp.visitation(world, n_steps=50, n_runs=1, seed=3)
+    assert one.sum() == 50
+    assert (4 * first >= one).all()

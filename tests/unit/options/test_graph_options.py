@@ -143,3 +143,10 @@ def test_options_can_be_pickled() -> None:
     _, options = rooms_options([12])
     again = pickle.loads(pickle.dumps(options))
     assert again[0].act([1.5, 2.5]) == options[0].act([1.5, 2.5]) == 0
+
+
+def test_short_steps_point_as_well_as_long_ones() -> None:
+    # The first action moves a tenth as far as the second, and the third not at all; only the direction counts.
+    control = fp.options.direction_controller([[1.0, 0.0], [10.0, 10.0], [0.0, 0.0]])
+    assert control(np.zeros(2), np.array([3.0, 1.0])) == 0
+    assert control(np.zeros(2), np.array([3.0, 2.0])) == 1

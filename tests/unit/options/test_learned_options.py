@@ -160,3 +160,21 @@ print(len(fp.LearnedOptions.load({str(tmp_path / "options.npz")!r})))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "4"
+
+
+def test_a_network_of_one_hidden_layer_by_hand() -> None:
+    def numbers(*values: object) -> NDArray[np.float32]:
+        return np.array(values, dtype=np.float32)
+
+    center, scale = numbers(1, 1), numbers(2, 1)
+    biases = (numbers(1, 0.5), numbers(0.25))
+    plain = GoalNetwork(
+        center, scale, np.zeros((0, 2), dtype=np.float32), (numbers([1, 1], [-1, 0]), numbers([1, 2])), biases
+    )
+    # x = (2, 3) − 1, twice the first: (2, 2). Hidden: (2 + 2 + 1, −2 + ½) → (5, 0). Value: 5 + 0 + ¼.
+    assert plain(numbers(2), numbers(3)).tolist() == [5.25]
+    waves = GoalNetwork(
+        center, scale, numbers([np.pi / 4, 0]), (numbers([1, 1, 3, 7], [0, 0, 0, 0]), numbers([1, 2])), biases
+    )
+    # B x = π/2, so x is followed by 1 and 0: hidden (2 + 2 + 3 + 1, ½), value 8 + 1 + ¼.
+    assert waves(numbers(2), numbers(3))[0] == pytest.approx(9.25, rel=1e-6)

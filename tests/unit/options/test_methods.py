@@ -193,3 +193,8 @@ def test_min_prominence_leaves_out_the_flat_ones() -> None:
     every = fp.discover(world).record["prominences"]
     limit = float(np.median(every))
     assert len(fp.discover(world, min_prominence=limit)) == (every >= limit).sum()
+
+
+def test_cover_options_of_two_states() -> None:
+    options = fp.discover(fp.grid((2,)), "cover", n_options=2)
+    assert sorted(options.goals) == [0, 1]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
+from farpoint.options.option import Option
 from tests.helpers.envs import make
 
 
@@ -109,3 +110,11 @@ def test_an_option_that_climbs_has_no_expected_steps() -> None:
     with pytest.raises(InvalidInput, match="option must lead to one goal to have expected steps"):
         _ = option.expected_steps
     assert repr(option) == "Option(climbs, starts in 148 states)"
+
+
+@pytest.mark.parametrize(("goal", "share", "ends"), [(None, 5e-12, False), (None, 5e-13, True), (0, 5e-12, True)])
+def test_what_counts_as_rounding_of_climbs_and_of_lengths(goal: int | None, share: float, ends: bool) -> None:
+    # State 1 is higher than state 0 by this share of the largest potential: down from it, or rounding?
+    option = Option(fp.grid((3,)), np.array([1.0 - share, 1.0, 1.0]), goal)
+    assert bool(option.ends[1]) == ends
+    assert option.ended(1) == ends

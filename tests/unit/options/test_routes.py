@@ -134,3 +134,13 @@ def test_equal_lengths_change_nothing_but_the_unit() -> None:
         np.testing.assert_allclose(steps_to(world, goal), 2.5 * steps_to(plain, goal), rtol=1e-14)
         ours, theirs = fp.OptionSet(world, np.array([goal]))[0], fp.OptionSet(plain, np.array([goal]))[0]
         np.testing.assert_array_equal(ours.choice_probabilities(), theirs.choice_probabilities())
+
+
+def test_a_search_from_both_ends_goes_down_a_long_handle() -> None:
+    # A broom: from the head with its five bristles the way back from the goal is the narrower one, and longer than
+    # half of all states.
+    broom = nx.path_graph(21)
+    broom.add_edges_from((0, bristle) for bristle in range(21, 26))
+    world = fp.World.from_graph(broom)
+    assert fp.OptionSet(world, np.array([20]))[0].route(0).tolist() == list(range(21))
+    assert fp.OptionSet(world, np.array([20]))[0].route(23).tolist() == [23, *range(21)]

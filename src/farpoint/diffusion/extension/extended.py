@@ -152,16 +152,7 @@ def extend(
         raise InvalidInput(f"t must be a whole number with method='harmonics'; got {t:g}. Use method='nystrom'.")
     if rank is not None:
         rank = check_integer("rank", rank, 1, states.size)
-    if tau is not None:
-        tau = check_integer("tau", tau, 1)
-    if tau is None:
-        wanted = default_tau(walk.n_states, states.size)
-        tau = affordable_tau(walk, states, wanted if method == "nystrom" else max(1, wanted // 3))
-    elif affordable_tau(walk, states, tau) < tau:
-        raise InvalidInput(
-            f"tau must be small enough to follow {states.size} walks of that many steps within a minute; got {tau}. "
-            "Leave it out to take the best that is affordable."
-        )
+    tau = _affordable_tau(walk, states, method, tau)
     columns = columns_of(walk, states, tau, n_jobs)
     if method == "nystrom":
         leading = low_rank(columns, rank)
@@ -182,6 +173,19 @@ def extend(
         sample=states,
         error_estimate=_error_estimate(walk, t, states, values),
     )
+
+
+def _affordable_tau(walk: Walk, states: NDArray[np.int64], method: str, tau: int | None) -> int:
+    if tau is None:
+        wanted = default_tau(walk.n_states, states.size)
+        return affordable_tau(walk, states, wanted if method == "nystrom" else max(1, wanted // 3))
+    tau = check_integer("tau", tau, 1)
+    if affordable_tau(walk, states, tau) < tau:
+        raise InvalidInput(
+            f"tau must be small enough to follow {states.size} walks of that many steps within a minute; got {tau}. "
+            "Leave it out to take the best that is affordable."
+        )
+    return tau
 
 
 def _check_sample(world: World, sample: ArrayLike) -> NDArray[np.int64]:

@@ -69,9 +69,8 @@ class Goals:
         >>> len(goals.where(goals.states < 100)) < len(goals)
         True
         """
-        keep = np.asarray(keep)
-        if keep.dtype != bool or keep.shape != self.states.shape:
-            raise InvalidInput(f"keep must be one True or False per goal ({len(self)}); got {keep!r}.")
+        if not isinstance(keep, np.ndarray) or keep.dtype != bool or keep.shape != self.states.shape:
+            raise InvalidInput(f"keep must be an array of one True or False per goal ({len(self)}); got {keep!r}.")
         return Goals(self.states[keep], self.heights[keep], self.prominences[keep])
 
     def __len__(self) -> int:
@@ -125,7 +124,7 @@ def find_goals(
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
     tolerance = check_fraction("tolerance", tolerance)
     if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
-        raise InvalidInput(f"min_prominence must be a number of at least 0; got {min_prominence!r}.")
+        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
     graph = world.neighbors
     plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion.scores.local import LocalScores, squaring_is_cheaper
 from farpoint.diffusion.scores.probes import probe_seconds
 from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
 from farpoint.diffusion.spectra.decomposition import DENSE_LIMIT
@@ -17,6 +17,8 @@ _SECONDS_PER_CUBE = 1e-9
 _PATIENCE_SECONDS = 600.0
 # The relative error that auto then allows.
 _TOLERANCE = 1e-3
+# Beyond this ratio of the weights that leave two states, a decomposition would round more than 10⁻⁹.
+_UNEVEN = 1e4
 # A dense singular value decomposition of this size takes about ten seconds.
 POLAR_LIMIT = 2_500
 
@@ -93,6 +95,11 @@ def _choose_by_cost(walk: Walk, request: ScoreRequest) -> Choice:
     if walk.symmetric and walk.n_states <= DENSE_LIMIT:
         if seconds <= _SECONDS_PER_CUBE * walk.n_states**3:
             return Choice("local", exact, f"auto: following {t} steps is cheaper than a whole decomposition")
+        # Eigenvectors lose digits where degrees are uneven, following the walk loses none.
+        if walk.leaving.max() > _UNEVEN * walk.leaving.min() and (
+            seconds <= _PATIENCE_SECONDS or squaring_is_cheaper(walk, seconds, t)
+        ):
+            return Choice("local", exact, "auto: the weights are too uneven for a decomposition")
         return Choice("spectral", None, f"auto: a whole decomposition is cheaper than following {t} steps")
     if seconds <= _PATIENCE_SECONDS:
         why = "too many for a whole decomposition" if walk.symmetric else "followed step by step, for the walk's form"

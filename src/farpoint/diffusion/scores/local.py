@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
+from farpoint.diffusion.scores.bounds import loss_bound, product_bound, rounding_bound, worth_stating
 from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each_as_done
@@ -91,7 +91,9 @@ class LocalScores:
         # With a tolerance the walk is followed about c √k far, as if it were that many steps long.
         far = self.t if self.tolerance is None else min(self.t, int(np.ceil(2.5 * np.sqrt(self.t))))
         updates = float(moves_per_state(moves.indptr, moves.indices, samples, far)) * self.t / far
-        return _SECONDS_PER_MOVE * n_states * updates
+        # What jumped in each step may jump again in each later one.
+        jumped = 0 if self.walk.jumps is None else 1.5 * (self.walk.jumps.rank * float(self.t)) ** 2
+        return _SECONDS_PER_MOVE * n_states * (updates + jumped)
 
     def compute(
         self,
@@ -106,10 +108,12 @@ class LocalScores:
             sizes = [int(np.count_nonzero(floor[first:last])) for first, last in blocks]
             return self._in_blocks(LatticeScores.block, self.lattice, blocks, sizes, checkpoint, progress, n_jobs)
         n_states, seconds = self.walk.n_states, self.seconds
-        squarings = 2.0 * np.log2(self.t + 1) * _SECONDS_PER_PRODUCT * float(n_states) ** 3
-        if n_states <= _DENSE_STATES and self.tolerance is None and squarings < seconds:
-            return dense_scores(self.walk, self.t), None
-        if np.isfinite(seconds) and seconds / n_states > _LONGEST_STATE_SECONDS:
+        # With a tolerance only what would take long: the bound on steps is the better one.
+        allowed = 0.0 if self.tolerance is None else _BLOCK_SECONDS
+        if allowed < seconds and squaring_is_cheaper(self.walk, seconds, self.t):
+            return self._squared()
+        JumpTables.check(self.walk, self.t)
+        if seconds / n_states > _LONGEST_STATE_SECONDS:
             raise InvalidInput(
                 f"t must be small enough to be followed; got {self.t}, which would take about {seconds / n_states:.0f} "
                 "s per state. Use solver='spectral' or 'truncated' in a symmetric world."
@@ -127,6 +131,11 @@ class LocalScores:
             back[order] = np.arange(order.size, dtype=order.dtype)
             scores, bounds = scores[back], None if bounds is None else bounds[back]
         return scores, bounds
+
+    def _squared(self) -> BlockResult:
+        scores = dense_scores(self.walk, self.t)
+        bounds = product_bound(scores, self.t, self.walk.n_states, self.walk.pi_error)
+        return scores, bounds if self.tolerance is not None else worth_stating(bounds, scores, self.walk.pi_squared)
 
     def _in_blocks(
         self,
@@ -167,9 +176,27 @@ def dense_scores(walk: Walk, t: int) -> Vector:
     >>> dense_scores(Walk.of(fp.grid((3,))), 2).round(4)
     array([0.0312, 0.    , 0.0312])
     """
+    return np.asarray((dense_power(walk, t) ** 2).sum(axis=0))
+
+
+def dense_power(walk: Walk, t: int) -> Vector:
+    """Return Wᵗ − π₀1ᵀ as a dense matrix, squared log₂ t times.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> dense_power(Walk.of(fp.grid((2,))), 1)
+    array([[0., 0.],
+           [0., 0.]])
+    """
     # (W − π₀1ᵀ)ᵗ = Wᵗ − π₀1ᵀ, and it goes to 0 with all its digits.
-    rest = np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t)
-    return np.asarray((rest**2).sum(axis=0))
+    return np.asarray(np.linalg.matrix_power(walk.forward(np.eye(walk.n_states)) - walk.pi[:, None], t))
+
+
+def squaring_is_cheaper(walk: Walk, seconds: float, t: int) -> bool:
+    """Return whether a small world's Wᵗ takes less time than the given seconds."""
+    squarings = 2.0 * np.log2(t + 1) * _SECONDS_PER_PRODUCT * float(walk.n_states) ** 3
+    return bool(walk.n_states <= _DENSE_STATES and squarings < seconds)
 
 
 def _usable(piece: dict[str, Vector] | None, names: list[str], size: int) -> dict[str, Vector] | None:
@@ -199,15 +226,20 @@ class JumpTables:
         return walk.jumps is None or 8 * walk.jumps.rank * t * walk.n_states <= _MOST_JUMP_BYTES
 
     @classmethod
-    def of(cls, walk: Walk, t: int) -> JumpTables:
-        """Return the tables of walks of t steps."""
-        jumps = walk.jumps
-        assert jumps is not None
+    def check(cls, walk: Walk, t: int) -> None:
+        """Fail unless they fit."""
         if not cls.fit(walk, t):
             raise InvalidInput(
                 f"t × states must leave the tables of a world with restarts within {_MOST_JUMP_BYTES >> 30} GiB; got "
                 f"{t} × {walk.n_states}. Use solver='probes'."
             )
+
+    @classmethod
+    def of(cls, walk: Walk, t: int) -> JumpTables:
+        """Return the tables of walks of t steps."""
+        jumps = walk.jumps
+        assert jumps is not None
+        cls.check(walk, t)
         within = replace(walk, jumps=None, known_leaving=walk.leaving)
         out = jumps.out * walk.leave
         arrived = np.empty((t, jumps.rank, walk.n_states))
@@ -251,7 +283,7 @@ class StateScores:
         cutoff = self.tolerance / (4.0 * _LOSS_PER_STEP * self.t)
         scores, losses = self._follow(states, cutoff)
         while True:
-            rounding = rounding_bound(scores, self.t, n_terms, walk.n_states, walk.pi_squared)
+            rounding = rounding_bound(scores, self.t, n_terms, walk.n_states, walk.pi_squared, walk.pi_error)
             # Where the loss is below the rounding already, following more would mend nothing.
             poor = np.flatnonzero((losses + rounding > self.tolerance * scores) & (losses > rounding))
             if poor.size == 0 or cutoff == 0.0:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion.scores.local import Progress
+from farpoint.diffusion.scores.local import Progress, dense_power, squaring_is_cheaper
 from farpoint.diffusion.scores.request import DEFAULT_PROBES
 from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
@@ -33,7 +33,8 @@ def probe_scores(
     walk: Walk, t: int, n_probes: int, seed: int, *, progress: Progress | None = None, n_jobs: int = -1
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the estimate of f_t of every state, and its standard error."""
-    if probe_seconds(walk, t, _PROBES_PER_TASK) > _LONGEST_TASK_SECONDS:
+    power = dense_power(walk, t) if squaring_is_cheaper(walk, probe_seconds(walk, t, n_probes), t) else None
+    if power is None and probe_seconds(walk, t, _PROBES_PER_TASK) > _LONGEST_TASK_SECONDS:
         raise InvalidInput(
             f"t must be small enough for probes to be followed; got {t}, which would take more than "
             f"{_LONGEST_TASK_SECONDS:.0f} s per group of {_PROBES_PER_TASK}. Use solver='auto'."
@@ -44,7 +45,7 @@ def probe_scores(
     squares, fourths = np.zeros(walk.n_states), np.zeros(walk.n_states)
     # Computed once, here, and not by every worker.
     _ = walk.pi, walk.stay, walk.leave
-    sums = each(_probe, (walk, t), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs)
+    sums = each(_probe, (walk, t, power), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs)
     for done, (second, fourth) in enumerate(sums, start=1):
         squares += second
         fourths += fourth
@@ -56,14 +57,17 @@ def probe_scores(
 
 
 def _probe(
-    shared: tuple[Walk, int], task: tuple[np.random.SeedSequence, int]
+    shared: tuple[Walk, int, NDArray[np.float64] | None], task: tuple[np.random.SeedSequence, int]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sums of squares and of fourth powers over the probes of one task."""
     from farpoint.diffusion.scores.walk_kernels import probe_walks
 
-    (walk, t), (seed, n_probes) = shared, task
+    (walk, t, power), (seed, n_probes) = shared, task
     probes = np.random.default_rng(seed).integers(0, 2, size=(walk.n_states, n_probes), dtype=np.int8)
     signs = 2.0 * probes.astype(np.float64) - 1.0
+    if power is not None:
+        squares = (power.T @ signs) ** 2
+        return squares.sum(axis=1), (squares**2).sum(axis=1)
     mean = walk.pi @ signs
     none = np.zeros((0, walk.n_states))
     out, into = (none, none) if walk.jumps is None else (walk.jumps.out * walk.leave, walk.jumps.into)

@@ -26,8 +26,9 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
     reason : str
         Why this solver and form.
     error_bound : array of float, shape (n_states,), or None
-        No entry is farther than this from f_t; None where the solver is exact up to rounding, or where
-        ``standard_error`` says how certain it is.
+        No entry is farther than this from f_t; None where the solver is exact up to a rounding of 10⁻⁹ at most, or
+        where ``standard_error`` says how certain it is. Very long walks and very uneven weights round more: there an
+        exact solver has a bound too.
     standard_error : array of float, shape (n_states,), or None
         Of scores estimated from random probes.
 

@@ -18,14 +18,22 @@ from dataclasses import replace
 from os import PathLike
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
+from farpoint.diffusion.scores.bounds import worth_stating
 from farpoint.diffusion.scores.choose import choose_form, choose_solver, only_symmetrized
 from farpoint.diffusion.scores.local import LocalScores, Progress
 from farpoint.diffusion.scores.probes import probe_scores
 from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
 from farpoint.diffusion.scores.result import Scores
-from farpoint.diffusion.scores.spectral import check_decomposition, spectral_scores, spectrum_for, truncation_bound
+from farpoint.diffusion.scores.spectral import (
+    check_decomposition,
+    check_even,
+    spectral_bound,
+    spectral_scores,
+    spectrum_for,
+)
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
@@ -154,8 +162,8 @@ def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
         )
         return Scores.of(values, t=request.t, solver=solver, form=form, reason=reason, standard_error=error)
     spectrum = spectrum_for(walk, request, solver)
-    if np.abs(spectrum.omega).max() > 1.0 + _ROUNDING:
-        least = spectrum.omega.min()
+    if max(np.abs(spectrum.omega).max(), spectrum.omega_next) > 1.0 + _ROUNDING:
+        least = min(spectrum.omega.min(), -spectrum.omega_next)
         if automatic and float(request.t).is_integer():
             reason = f"auto: Algorithm 2 has ω = {least:.3g} here and would explode, so form='walk'"
             return _local(LocalScores.of(walk, int(request.t)), request, "walk", reason)
@@ -163,8 +171,11 @@ def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
             f"the eigenvalues ω of Algorithm 2 must lie in −1 … 1; got {least:.3g} in this world, with "
             "which the score grows without limit. Use form='walk'."
         )
+    check_even(spectrum)
     values = spectral_scores(spectrum, request.t)
-    bound = truncation_bound(spectrum, request.t, values) if solver == "truncated" else None
+    bound: NDArray[np.float64] | None = spectral_bound(spectrum, request.t, values, walk.symmetric)
+    if solver == "spectral" and bound is not None:
+        bound = worth_stating(bound, values, float(np.square(spectrum.degrees / spectrum.degrees.sum()).sum()))
     return Scores.of(values, t=request.t, solver=solver, form=form, reason=reason, error_bound=bound)
 
 

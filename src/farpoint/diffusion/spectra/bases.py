@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float64]
 
-# Values nearer than this, relatively, or nearer than the rounding of a dense solver are one that is repeated.
-_SAME_VALUE, _ROUNDING = 1e-9, 1e-13
+# Values nearer than this, relatively, or nearer than the rounding of a dense solver are one that is repeated: those of
+# an iterative solver, which stops before the last digits, and those of a dense one.
+SAME_VALUE, SAME_DENSE = 1e-9, 1e-13
+_ROUNDING = 1e-13
 # Entries that are equal up to rounding: of these the first decides.
 _SAME_SIZE = 1e-6
 
 
-def canonical_vectors(nu: Vectors, psi: Vectors) -> Vectors:
+def canonical_vectors(nu: Vectors, psi: Vectors, same: float = SAME_VALUE) -> Vectors:
     """Return eigenvectors with the same spans, in a basis that depends on those spans only, signs fixed.
 
     Inside a repeated eigenvalue: the first vector is the projection of the unit vector of the state at which that
@@ -31,6 +33,8 @@ def canonical_vectors(nu: Vectors, psi: Vectors) -> Vectors:
         Ascending.
     psi : array, shape (n_states, n_components)
         Orthonormal columns.
+    same : float
+        Relative difference up to which two values are one that is repeated.
 
     Examples
     --------
@@ -39,7 +43,7 @@ def canonical_vectors(nu: Vectors, psi: Vectors) -> Vectors:
     array([[1., 0.],
            [0., 1.]])
     """
-    apart = np.flatnonzero(np.diff(nu) > _SAME_VALUE * nu[1:] + _ROUNDING) + 1
+    apart = np.flatnonzero(np.diff(nu) > same * nu[1:] + _ROUNDING) + 1
     ends = [0, *apart.tolist(), nu.size]
     repeated = [(first, last) for first, last in itertools.pairwise(ends) if last - first > 1]
     psi = np.array(psi) if repeated else psi

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from farpoint.blas import one_blas_thread
-from farpoint.diffusion.spectra.bases import canonical_vectors
+from farpoint.diffusion.spectra.bases import SAME_DENSE, canonical_vectors
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
 from farpoint.diffusion.walk import Walk
@@ -183,7 +183,7 @@ def _symmetric_components(laplacian: Laplacian) -> tuple[NDArray[np.float64], ND
     moved = laplacian.toarray()
     moved += 3.0 * np.outer(first, first)
     nu, psi = linalg.eigh(moved, overwrite_a=True, check_finite=False)
-    rest = canonical_vectors(nu[:-1], psi[:, :-1])
+    rest = canonical_vectors(nu[:-1], psi[:, :-1], SAME_DENSE)
     return np.concatenate([[0.0], nu[:-1]]), np.column_stack([first, rest])
 
 
@@ -196,4 +196,4 @@ def _polar_components(laplacian: Laplacian) -> tuple[NDArray[np.float64], NDArra
             f"the second singular value of Algorithm 2 must be at least {_NEARLY_ZERO:g}; got {nu[1]:.2g}: the world "
             "is nearly in two parts. Use form='walk' or 'symmetrized'."
         )
-    return nu, canonical_vectors(nu, psi)
+    return nu, canonical_vectors(nu, psi, SAME_DENSE)

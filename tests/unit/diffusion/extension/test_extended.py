@@ -235,6 +235,14 @@ def test_extending_very_long_walks_ends() -> None:
     assert np.abs(np.asarray(extended)).max() < 1e-12
 
 
+def test_four_steps_unless_told_otherwise() -> None:
+    world = fp.open_room(5, 6)
+    sample = np.arange(0, 30, 2)
+    found = fp.extend(world, sample)
+    assert found.t == 4
+    np.testing.assert_array_equal(found, fp.extend(world, sample, 4))
+
+
 def test_walks_that_would_take_for_ever_are_refused() -> None:
     world = fp.ring()
     with pytest.raises(InvalidInput, match=r"tau must be small enough .*; got 1000000000"):

@@ -41,3 +41,16 @@ def test_bad_input_is_refused() -> None:
         fp.diffusion.choose_landmarks(fp.four_rooms(wind=0.3), 5, "leverage")
     with pytest.raises(InvalidInput, match="n_landmarks must be at most 192"):
         fp.diffusion.choose_landmarks(fp.ring(), 193)
+
+
+def test_at_least_one_landmark_and_at_most_all_states() -> None:
+    world = fp.open_room(3, 3)
+    assert fp.diffusion.choose_landmarks(world, 9, "random").tolist() == list(range(9))
+    for wrong, rule in ((0, "at least 1"), (10, "at most 9")):
+        with pytest.raises(InvalidInput, match=f"n_landmarks must be {rule}; got {wrong}"):
+            fp.diffusion.choose_landmarks(world, wrong)
+
+
+def test_seeds_are_not_negative() -> None:
+    with pytest.raises(InvalidInput, match="seed must be at least 0; got -1"):
+        fp.diffusion.choose_landmarks(fp.open_room(3, 3), 2, seed=-1)

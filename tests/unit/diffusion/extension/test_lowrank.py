@@ -84,3 +84,9 @@ def test_tau_shrinks_to_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 16 <= tau < 100
     assert columns_of(walk, sample, tau).matrix.nnz < 1.2 * 36 * 1500
     assert fp.extend(world, sample, 4).tau == affordable_tau(walk, sample, 1200)
+
+
+def test_tau_is_at_least_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.open_room(20, 20)
+    monkeypatch.setattr(lowrank, "MOST_ENTRIES", 1)
+    assert affordable_tau(Walk.of(world), np.arange(10), 500) == 1

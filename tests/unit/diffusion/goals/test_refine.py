@@ -42,3 +42,14 @@ def test_plateaus_and_symmetrized_worlds_keep_their_goals() -> None:
     refined = fp.diffusion.refine_goals(windy, rough)
     assert np.isin(refined.states, exact.states).all()
     np.testing.assert_allclose(refined.heights.max(), exact.heights.max(), rtol=1e-7)
+
+
+def test_goals_climb_from_maxima_that_are_not_those_of_the_exact_score() -> None:
+    # Estimates with maxima next to the corners of a room: from there it is uphill to the corners.
+    world = fp.open_room(9, 9)
+    rough = fp.score(world, 6, "local").copy()
+    rough[:] = 0.0
+    rough[[10, 70]] = [2.0, 1.0]
+    refined = fp.diffusion.refine_goals(world, rough)
+    assert refined.states.tolist() == [0, 80]
+    np.testing.assert_allclose(refined.heights, fp.score(world, 6, "local")[[0, 80]], rtol=1e-7)

@@ -105,3 +105,17 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     (tmp_path / "world.json").write_text(json.dumps(about)[:-9])
     with pytest.raises(InvalidFile, match="must be a folder that write_partitions wrote"):
         fp.diffusion.open_partitions(tmp_path)
+
+
+def test_the_first_state_without_an_edge_is_named(tmp_path: Path) -> None:
+    # States 0, 1 and 3 of a path, 2 left out.
+    source, target = np.array([0, 1, 3]), np.array([1, 0, 1])
+    with pytest.raises(InvalidInput, match=r"every state must have an edge, .* got none from state 2\."):
+        fp.diffusion.write_partitions([(source, target, np.ones(3))], tmp_path / "gap")
+
+
+def test_the_format_has_a_version_and_a_world_a_fingerprint(tmp_path: Path) -> None:
+    world = fp.diffusion.write_partitions(fp.open_room(4, 4), tmp_path, states_per_partition=5)
+    assert json.loads((tmp_path / "world.json").read_text())["version"] == 2
+    # 128 bits as hexadecimal digits.
+    assert len(world.fingerprint) == 32

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.diffusion.scores.local import LocalScores, StateScores
+from farpoint.diffusion.scores.local import JumpTables, LocalScores, StateScores, squaring_is_cheaper
+from farpoint.diffusion.scores.walk_kernels import jumping_scores
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, WrongCheckpoint
 from farpoint.files import read_arrays
@@ -146,6 +148,7 @@ def test_the_true_error_with_restarts_is_within_the_bound_and_the_tolerance(form
 
 
 def test_tables_of_restarts_that_would_not_fit_are_refused() -> None:
+    # More states than a dense power is taken of.
     world = with_episodes(fp.open_room(60, 60))
     with pytest.raises(InvalidInput, match=r"within 4 GiB; got 400000 × 3600\. Use solver='probes'"):
         fp.score(world, 400_000, "local")
@@ -164,3 +167,47 @@ def test_walks_that_would_take_for_ever_are_refused() -> None:
         fp.score(fp.random_maze(150, 150), 10**9, "local")
     with pytest.raises(InvalidInput, match=r"t must be small enough for probes"):
         fp.score(fp.random_maze(150, 150), 10**9, "probes")
+
+
+def test_the_time_that_maps_take_follows_cells_and_diamonds() -> None:
+    # Half a nanosecond for each of 200 × 201 cells and each of the 5 + 13 + 25 + 41 states of four diamonds.
+    plan = LocalScores.of(Walk.of(fp.open_room(200, 200)), 4)
+    assert plan.seconds == pytest.approx(0.5e-9 * 200 * 201 * 84)
+
+
+def test_tables_of_restarts_by_hand() -> None:
+    # A path of three states that begins again in its first one, with a quarter of what leaves each.
+    world = replace(fp.grid((3,)), restart=np.full(3, 0.25), starts=np.array([1.0, 0.0, 0.0]))
+    tables = JumpTables.of(Walk.of(world), 2)
+    np.testing.assert_allclose(tables.out, [[0.125, 0.125, 0.125]])
+    # Where a walk without jumps is that begins in the first state, after no step and after one.
+    np.testing.assert_allclose(tables.arrived, [[[1.0, 0.0, 0.0]], [[0.5, 0.375, 0.0]]])
+    np.testing.assert_allclose(tables.highest, [[1.0], [0.5]])
+    np.testing.assert_allclose(tables.back, [[[0.125]], [[0.125 * 0.875]]])
+    assert tables.gram.shape == (3, 3)
+    np.testing.assert_allclose(tables.gram[:2, :2], [[1.0, 0.5], [0.5, 0.25 + 0.375**2]])
+
+
+def test_a_dense_power_is_cheaper_by_hand() -> None:
+    # Twice log₂ 2 products of 10⁶ sums, a fifth of a nanosecond each: 0.4 ms. More than 2500 states are too many.
+    walk = Walk.of(fp.open_room(10, 10))
+    assert squaring_is_cheaper(walk, 4.1e-4, 1)
+    assert not squaring_is_cheaper(walk, 3.9e-4, 1)
+    assert squaring_is_cheaper(Walk.of(fp.open_room(50, 50)), 1e9, 1)
+    assert not squaring_is_cheaper(Walk.of(fp.open_room(41, 61)), 1e9, 1)
+
+
+def test_one_step_with_restarts_by_hand() -> None:
+    world = replace(fp.grid((3,)), restart=np.full(3, 0.25), starts=np.array([1.0, 0.0, 0.0]))
+    walk = Walk.of(world)
+    tables = JumpTables.of(walk, 1)
+    scores, lost, peaks = np.empty(1), np.empty(1), np.empty(1)
+    jumping_scores(
+        walk.moves.indptr, walk.moves.indices, walk.moves.data, walk.stay, walk.leave, tables.out, tables.arrived,
+        tables.back, tables.highest, tables.gram, walk.pi, np.array([2]), 1, 0.0, scores, lost, peaks,
+    )  # fmt: skip
+    # From the last state: half stays, three quarters of the other half go back one, a quarter begins again.
+    after = np.array([0.125, 0.375, 0.5])
+    np.testing.assert_allclose(scores, ((after - walk.pi) ** 2).sum(), rtol=1e-14)
+    assert lost.tolist() == [0.0]
+    assert peaks.tolist() == [0.5]

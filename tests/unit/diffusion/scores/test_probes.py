@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.diffusion.scores.local import squaring_is_cheaper
 from farpoint.diffusion.scores.probes import probe_scores, probe_seconds
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
@@ -51,3 +52,24 @@ def test_what_probes_cost_and_need() -> None:
         fp.score(fp.ring(), 2.5, "probes")
     with pytest.raises(InvalidInput, match="n_probes must be at least 2"):
         fp.score(fp.ring(), 4, n_probes=1)
+
+
+def test_walks_that_would_take_too_long_are_refused_before_they_begin() -> None:
+    # 3600 states are too many for a dense power.
+    with pytest.raises(InvalidInput, match="t must be small enough for probes to be followed; got 1000000000"):
+        fp.score(fp.open_room(60, 60), 10**9, "probes")
+
+
+def test_probes_that_follow_restarts_step_by_step_are_near_the_exact_score() -> None:
+    # So few steps that no power of the dense matrix is taken.
+    world = with_episodes(fp.ring(), terminal=40, n_starts=20)
+    assert world.restart is not None
+    assert world.starts is not None
+    walk = Walk.of(world)
+    assert not squaring_is_cheaper(walk, probe_seconds(walk, 2, 64), 2)
+    weights = brute.restart_weights(world.adjacency.toarray(), world.restart, world.starts)
+    found, error = probe_scores(walk, 2, 64, seed=3, n_jobs=1)
+    exact = brute.walk_score(weights, 2)
+    # Both of the mean over all states, whose errors average out, and of each of them.
+    assert found.mean() == pytest.approx(exact.mean(), rel=0.05)
+    assert (np.abs(found - exact) <= 5.0 * error).all()

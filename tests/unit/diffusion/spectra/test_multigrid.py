@@ -72,3 +72,14 @@ def test_multigrid_that_stops_early_is_replaced(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(NotAccurate, match="residual"):
         solver.smallest(3, solver.left[:, None])
     np.testing.assert_allclose(fp.spectrum(world, 4).nu, linalg.eigvalsh(laplacian.toarray())[:4], atol=1e-13)
+
+
+@pytest.mark.parametrize("error", [ValueError, np.linalg.LinAlgError])
+def test_iterations_that_break_down_are_not_accurate(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any, **settings: Any) -> Any:
+        raise error("broken")
+
+    solver = MultigridSolver(laplacian_of(fp.grid((9, 9, 9))))
+    monkeypatch.setattr(multigrid, "lobpcg", broken)
+    with pytest.raises(NotAccurate, match="broken"):
+        solver.smallest(1, solver.left[:, None])
