@@ -86,7 +86,7 @@ class DiscoveringWrapper(OptionsWrapper):
         seed = check_integer("seed", seed, 0)
         settings = ExploreSettings(method, n_options, option_probability, t, remake_every)
         self._explorer = Explorer(settings, count_actions(env), seed)
-        slots = SlotOptions(self._explorer, n_options, state or state_key)
+        slots = SlotOptions(self._explorer, state or state_key)
         super().__init__(env, slots, gamma, max_steps=max_steps, unavailable=unavailable, state=state)
         self._draws = np.random.default_rng(seed)
         self._remake_at = remake_every
@@ -113,7 +113,7 @@ class DiscoveringWrapper(OptionsWrapper):
         observation, reward, terminated, truncated, info = super().step(action)
         changed: list[int] = []
         if self._explorer.n_steps >= self._remake_at:
-            changed = self.options.refill()
+            changed = self._explorer.remake()
             self._remake_at = self._explorer.n_steps + self._explorer.interval
         return observation, reward, terminated, truncated, self._with_offer(info, changed)
 

@@ -58,8 +58,8 @@ class Explorer:
         self.settings = settings
         self.memory: Memory = new_memory(most_actions)
         self.stream: NDArray[np.uint64] = streams(seed, 1)
-        self.goals = np.empty(0, dtype=np.int64)
-        self.routes = np.empty((0, 0), dtype=np.int16)
+        self.goals = np.full(settings.n_options, NONE)
+        self.routes = np.empty((settings.n_options, 0), dtype=np.int16)
         self._far = FarPoints(settings.t)
         self._most_actions = most_actions
         self._seed = seed
@@ -120,25 +120,44 @@ class Explorer:
         self.memory = with_room(self.memory)
         remember(self.memory, before, action, after)
 
-    def remake(self) -> None:
-        """Make the options anew of what was seen so far."""
+    def remake(self) -> list[int]:
+        """Make the options anew of what was seen so far; return the slots whose goal changed.
+
+        A slot keeps its goal while that is still wanted; what is wanted besides goes into the other slots, the most
+        wanted first. So values that were learned for a slot stay useful for as long as they can.
+        """
         from farpoint.exploration.memory_kernels import neighbor_graph
 
         if self.settings.method == "none" or self.n_states < 2:
-            return
+            return []
         indptr, indices = neighbor_graph(self.memory)
         # Not one generator for all: then an explorer that goes on from a checkpoint would need its state.
         rng = np.random.default_rng([self._seed, self.n_steps])
         seen = Seen(self.memory, indptr, indices, rng, self._far)
-        self.goals = GOALS[self.settings.method](seen, self.settings.n_options)
-        self.routes = self.routes_to(self.goals)
+        changed = _refill(self.goals, GOALS[self.settings.method](seen, self.settings.n_options))
+        self._find_routes()
+        return changed
 
-    def routes_to(self, goals: NDArray[np.int64]) -> NDArray[np.int16]:
-        """Return the action of every state on the way to each goal, -1 where there is no way and at the goal."""
+    def _find_routes(self) -> None:
+        """Find the action of every state on the way to each goal, -1 where there is no way and at the goal."""
         from farpoint.exploration.memory_kernels import routes_by_chance, routes_to
 
         find = routes_by_chance if self.memory.sizes[SURPRISES] > 0 else routes_to
-        routes = np.full((len(goals), self.n_states), NONE, dtype=np.int16)
-        for goal, route in zip(goals, routes, strict=True):
-            find(self.memory, int(goal), route)
-        return routes
+        self.routes = np.full((self.goals.size, self.n_states), NONE, dtype=np.int16)
+        for slot in np.flatnonzero(self.goals != NONE):
+            find(self.memory, int(self.goals[slot]), self.routes[slot])
+
+
+def _refill(goals: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:
+    """Put the wanted goals that are in no slot yet into slots; return which slots changed.
+
+    >>> goals = np.array([7, 3, -1])
+    >>> _refill(goals, np.array([5, 3, 8])), goals
+    ([0, 2], array([8, 3, 5]))
+    """
+    new = [goal for goal in wanted.tolist() if goal not in goals]
+    free = np.flatnonzero(~np.isin(goals, wanted))
+    # Empty slots first: a goal that is no longer among the best is better than none.
+    free = free[np.argsort(goals[free] != NONE, kind="stable")][: len(new)]
+    goals[free] = new[: free.size]
+    return sorted(free.tolist())

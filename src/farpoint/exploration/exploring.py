@@ -16,6 +16,7 @@ from farpoint.blas import one_blas_thread
 from farpoint.errors import check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.memory import NONE
 from farpoint.exploration.steps import TERMINATED, TRUNCATED, Steps
 from farpoint.exploration.world_runs import WorldRun
 from farpoint.files import PieceFolder
@@ -220,7 +221,7 @@ def explore(
         run.action_numbers,
         explorer.memory.visits[: explorer.n_states].copy(),
         np.sort(explorer.memory.first_seen[: explorer.n_states]),
-        explorer.goals,
+        explorer.goals[explorer.goals != NONE],
         settings,
         getattr(env, "name", None) or str(getattr(getattr(env, "spec", None), "id", "environment")),
     )
@@ -228,7 +229,7 @@ def explore(
 
 def _save(folder: PieceFolder, run: WorldRun | EnvRun) -> None:
     taken = run.steps.until(run.explorer.n_steps)
-    folder.save(_STATE, {**taken._asdict(), **run.state(), "stream": run.explorer.stream})
+    folder.save(_STATE, {**taken._asdict(), **run.state(), "stream": run.explorer.stream, "goals": run.explorer.goals})
 
 
 def _resume(folder: PieceFolder, run: WorldRun | EnvRun, n_steps: int) -> None:
@@ -239,3 +240,4 @@ def _resume(folder: PieceFolder, run: WorldRun | EnvRun, n_steps: int) -> None:
     taken = Steps(*(piece[name] for name in Steps._fields))
     run.resume(piece, taken)
     run.explorer.stream[:] = piece["stream"]
+    run.explorer.goals[:] = piece["goals"]

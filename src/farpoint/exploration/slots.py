@@ -14,8 +14,6 @@ from farpoint.exploration.memory import NONE
 from farpoint.options import Options
 from farpoint.worlds.keys import StateKey, state_key
 
-EMPTY = -1
-
 
 @dataclass(eq=False)
 class SlotOptions(Options["SlotOption"]):
@@ -24,51 +22,28 @@ class SlotOptions(Options["SlotOption"]):
     Attributes
     ----------
     explorer : Explorer
-    n_slots : int
     number : dict
         The explorer's number of each key that was seen.
-    goals : array of int, shape (n_slots,)
-        The state that each slot leads to, -1 while it is empty.
     """
 
     explorer: Explorer
-    n_slots: int
     key_of: StateKey = state_key
     number: dict[Hashable, int] = field(default_factory=dict)
-    goals: NDArray[np.int64] = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.goals = np.full(self.n_slots, EMPTY)
-        self._routes = np.empty((self.n_slots, 0), dtype=np.int16)
-
-    def refill(self) -> list[int]:
-        """Let the explorer choose goals anew; return the slots whose goal changed.
-
-        A slot keeps its goal while the explorer still wants it; what it wants besides goes into the other slots, the
-        most wanted first. So values that were learned for a slot stay useful for as long as they can.
-        """
-        self.explorer.remake()
-        wanted = self.explorer.goals
-        new = [int(goal) for goal in wanted if goal not in self.goals]
-        free = [slot for slot in range(self.n_slots) if self.goals[slot] not in wanted]
-        changed = []
-        # Empty slots first: a goal that is no longer among the best is better than none.
-        for slot in sorted(free, key=lambda slot: self.goals[slot] != EMPTY)[: len(new)]:
-            self.goals[slot] = new.pop(0)
-            changed.append(slot)
-        filled = np.flatnonzero(self.goals != EMPTY)
-        self._routes = np.full((self.n_slots, self.explorer.n_states), NONE, dtype=np.int16)
-        self._routes[filled] = self.explorer.routes_to(self.goals[filled])
-        return sorted(changed)
+    @property
+    def goals(self) -> NDArray[np.int64]:
+        """The explorer's number of the state that each slot leads to, -1 while it is empty."""
+        return self.explorer.goals
 
     def _column(self, key: Hashable) -> NDArray[np.int16]:
         state = self.number.get(key)
-        if state is None or state >= self._routes.shape[1]:
-            return np.full(self.n_slots, NONE, dtype=np.int16)
-        return np.asarray(self._routes[:, state])
+        routes = self.explorer.routes
+        if state is None or state >= routes.shape[1]:
+            return np.full(len(self), NONE, dtype=np.int16)
+        return np.asarray(routes[:, state])
 
     def __len__(self) -> int:
-        return self.n_slots
+        return int(self.goals.size)
 
     def option(self, number: int) -> SlotOption:
         """Return one slot."""
@@ -99,7 +74,7 @@ class SlotOptions(Options["SlotOption"]):
 
     def reached(self, number: int, observation: Hashable) -> bool:
         """Return whether this is the goal of a slot."""
-        return bool(self.goals[number] != EMPTY and self.number.get(observation) == self.goals[number])
+        return bool(self.goals[number] != NONE and self.number.get(observation) == self.goals[number])
 
     def takes(self, observation: Hashable, action: Any) -> NDArray[np.bool_]:
         """Return which slots take this action here."""
