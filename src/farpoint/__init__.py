@@ -43,7 +43,9 @@ _HOME = {
     "record_log": "envs",
     "DiscoveringWrapper": "exploration",
     "Exploration": "exploration",
+    "ScratchLearning": "exploration",
     "explore": "exploration",
+    "learn_from_scratch": "exploration",
     "best_option_probability": "measures",
     "cover_time": "measures",
     "steps_between_states": "measures",
@@ -107,7 +109,7 @@ if TYPE_CHECKING:
     )
     from farpoint.engines import engine
     from farpoint.envs import ContinuousMaze, OptionsWrapper, record_log
-    from farpoint.exploration import DiscoveringWrapper, Exploration, explore
+    from farpoint.exploration import DiscoveringWrapper, Exploration, ScratchLearning, explore, learn_from_scratch
     from farpoint.measures import best_option_probability, cover_time, steps_between_states, visitation
     from farpoint.options import GraphOptions, LearnedOptions, Option, OptionSet, discover
     from farpoint.worlds import Log, World, four_rooms, grid, maze, open_room, random_maze, ring
@@ -125,6 +127,7 @@ __all__ = [
     "OptionSet",
     "OptionsWrapper",
     "Scores",
+    "ScratchLearning",
     "World",
     "best_option_probability",
     "cover_time",
@@ -140,6 +143,7 @@ __all__ = [
     "learn",
     "learn_eigenfunctions",
     "learn_episodes",
+    "learn_from_scratch",
     "learn_options",
     "maze",
     "open_room",

@@ -110,7 +110,7 @@ def learn_episodes(
     n_runs, n_steps = check_integer("n_runs", n_runs, 1), check_integer("n_steps", n_steps, _N_CHECKPOINTS)
     gamma = check_fraction("gamma", gamma)
     is_target = np.isin(np.arange(world.n_states), ends)
-    best = _optimal_value(world, is_target, world.starts, gamma)
+    best = optimal_value(world, is_target, world.starts, gamma)
     inner = world.restart[world.restart < 1.0]
     limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else n_steps
     cdf = np.cumsum(world.starts)
@@ -141,8 +141,13 @@ def _one_run(shared: tuple[Any, ...], stream: np.uint64) -> tuple[int, int]:
     return episodic_trial(world, options, task, stream)
 
 
-def _optimal_value(world: World, is_target: NDArray[np.bool_], starts: NDArray[np.float64], gamma: float) -> float:
-    """Return the best mean discounted reward from the starts, by value iteration."""
+def optimal_value(world: World, is_target: NDArray[np.bool_], starts: NDArray[np.float64], gamma: float) -> float:
+    """Return the best mean discounted reward from the starts, by value iteration; a target ends the episode.
+
+    >>> import farpoint as fp
+    >>> optimal_value(fp.grid((4,)), np.arange(4) == 3, np.array([1.0, 0, 0, 0]), 0.5)
+    0.25
+    """
     value = np.zeros(world.n_states)
     while True:
         # V(s) = max_c Σ p(s′ | c) (1 if s′ is a target, else γ V(s′))

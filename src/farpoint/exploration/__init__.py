@@ -3,5 +3,14 @@
 from farpoint.exploration.discovering import DiscoveringWrapper
 from farpoint.exploration.explorer import Explorer, ExploreSettings
 from farpoint.exploration.exploring import Exploration, explore
+from farpoint.exploration.learning import ScratchLearning, learn_from_scratch
 
-__all__ = ["DiscoveringWrapper", "Exploration", "ExploreSettings", "Explorer", "explore"]
+__all__ = [
+    "DiscoveringWrapper",
+    "Exploration",
+    "ExploreSettings",
+    "Explorer",
+    "ScratchLearning",
+    "explore",
+    "learn_from_scratch",
+]

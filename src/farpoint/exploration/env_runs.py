@@ -28,15 +28,29 @@ class EnvRun:
         self._key_of, self._layout, self._seed = state or state_key, layout, seed
         self._state, self._option = NONE, NONE
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What identifies the run in a checkpoint."""
+        return {"env": str(self.env), "layout": self._layout}
+
+    @property
+    def name(self) -> str:
+        """Of the environment."""
+        return str(getattr(self.env.spec, "id", None) or type(self.env.unwrapped).__name__)
+
     @staticmethod
     def most_actions(env: Any) -> int:
         """Return the number of actions."""
         return count_actions(env)
 
+    def remake(self) -> None:
+        """Make the options anew; the one that is followed ends."""
+        self.explorer.remake()
+        self._option = NONE
+
     def advance(self, last_step: int) -> None:
         """Step until so many steps were taken in all."""
         explorer = self.explorer
-        self._option = NONE  # the options were made anew
         while explorer.n_steps < last_step:
             if self._state == NONE:
                 self._begin()
@@ -52,12 +66,12 @@ class EnvRun:
 
     def _step(self, action: int) -> None:
         before, step = self._state, self.explorer.n_steps
-        observation, _, terminated, truncated, _ = self.env.step(action)
+        observation, reward, terminated, truncated, _ = self.env.step(action)
         after = self._numbered(observation, step + 1)
         self.explorer.visit(after, terminal=bool(terminated))
-        self.explorer.remember(before, action, after)
+        self.explorer.remember(before, action, after, float(reward), terminated=bool(terminated))
         ended = TERMINATED if terminated else TRUNCATED if truncated else GOES_ON
-        for column, value in zip(self.steps.columns, (before, action, after, ended), strict=True):
+        for column, value in zip(self.steps.columns, (before, action, after, ended, reward), strict=True):
             column[step] = value
         if ended == GOES_ON:
             self._state = after

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from farpoint.errors import check_integer, check_word
 from farpoint.exploration.goals import GOALS, FarPoints, Seen
 from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
+from farpoint.exploration.values import NO_LEARNING, Rates, Values
 from farpoint.simulation.tables import check_option_probability, streams
 
 ACTIONS = ("least tried", "uniform")
@@ -54,15 +55,17 @@ class Explorer:
     -1
     """
 
-    def __init__(self, settings: ExploreSettings, most_actions: int, seed: int) -> None:
-        self.settings = settings
+    def __init__(self, settings: ExploreSettings, most_actions: int, seed: int, rates: Rates = NO_LEARNING) -> None:
+        self.settings, self.rates = settings, rates
         self.memory: Memory = new_memory(most_actions)
+        self.values = Values.none(most_actions, settings.n_options)
         self.stream: NDArray[np.uint64] = streams(seed, 1)
         self.goals = np.full(settings.n_options, NONE)
         self.routes = np.empty((settings.n_options, 0), dtype=np.int16)
         self._far = FarPoints(settings.t)
         self._most_actions = most_actions
         self._seed = seed
+        self.make_room()
 
     @property
     def n_states(self) -> int:
@@ -83,8 +86,14 @@ class Explorer:
         """Return the number of a state that is seen for the first time, after so many steps."""
         from farpoint.exploration.memory_kernels import add_state
 
-        self.memory = with_room(self.memory)
+        self.make_room()
         return int(add_state(self.memory, n_actions or self._most_actions, step))
+
+    def make_room(self) -> None:
+        """Make room for one more step."""
+        self.memory = with_room(self.memory)
+        if self.rates.alpha > 0:
+            self.values = self.values.with_room(self.memory)
 
     def visit(self, state: int, *, terminal: bool = False) -> None:
         """Count a visit."""
@@ -95,17 +104,17 @@ class Explorer:
         """Begin an episode: a reset leads from one start to another, so that what was seen is always connected."""
         from farpoint.exploration.memory_kernels import join
 
-        self.memory = with_room(self.memory)
+        self.make_room()
         join(self.memory, state, 0)
 
     def decide(self, state: int, option: int) -> tuple[int, int]:
         """Return the next action, and the option it belongs to (-1: none), of an agent that follows ``option``."""
-        from farpoint.exploration.memory_kernels import decide
+        from farpoint.exploration.value_kernels import next_action
 
-        settings = self.settings
-        action, now = decide(
-            self.memory, self.routes, state, option, settings.option_probability, self.uniform_actions, self.stream
-        )
+        action, now = next_action(
+            self.memory, self.routes, self.values, self.rates, state, option, self.settings.option_probability,
+            self.uniform_actions, self.stream,
+        )  # fmt: skip
         return int(action), int(now)
 
     @property
@@ -113,12 +122,14 @@ class Explorer:
         """Whether primitive actions are drawn uniformly."""
         return self.settings.actions == "uniform"
 
-    def remember(self, before: int, action: int, after: int) -> None:
-        """Count one step."""
+    def remember(self, before: int, action: int, after: int, reward: float = 0.0, *, terminated: bool = False) -> None:
+        """Count one step, and learn from it."""
         from farpoint.exploration.memory_kernels import remember
+        from farpoint.exploration.value_kernels import learn_step
 
-        self.memory = with_room(self.memory)
+        self.make_room()
         remember(self.memory, before, action, after)
+        learn_step(self.memory, self.routes, self.values, self.rates, before, action, reward, after, terminated)
 
     def remake(self) -> list[int]:
         """Make the options anew of what was seen so far; return the slots whose goal changed.
@@ -135,17 +146,20 @@ class Explorer:
         rng = np.random.default_rng([self._seed, self.n_steps])
         seen = Seen(self.memory, indptr, indices, rng, self._far)
         changed = _refill(self.goals, GOALS[self.settings.method](seen, self.settings.n_options))
-        self._find_routes()
-        return changed
-
-    def _find_routes(self) -> None:
-        """Find the action of every state on the way to each goal, -1 where there is no way and at the goal."""
-        from farpoint.exploration.memory_kernels import routes_by_chance, routes_to
-
-        find = routes_by_chance if self.memory.sizes[SURPRISES] > 0 else routes_to
+        self.values.forget(changed)
         self.routes = np.full((self.goals.size, self.n_states), NONE, dtype=np.int16)
         for slot in np.flatnonzero(self.goals != NONE):
-            find(self.memory, int(self.goals[slot]), self.routes[slot])
+            self.routes[slot] = self.route_to(int(self.goals[slot]))
+        return changed
+
+    def route_to(self, goal: int) -> NDArray[np.int16]:
+        """Return the action of every state on the way to a goal, -1 where there is no way and at the goal."""
+        from farpoint.exploration.memory_kernels import routes_by_chance, routes_to
+
+        route = np.full(self.n_states, NONE, dtype=np.int16)
+        find = routes_by_chance if self.memory.sizes[SURPRISES] > 0 else routes_to
+        find(self.memory, goal, route)
+        return route
 
 
 def _refill(goals: NDArray[np.int64], wanted: NDArray[np.int64]) -> list[int]:

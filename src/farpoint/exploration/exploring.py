@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from farpoint.blas import one_blas_thread
 from farpoint.errors import check_integer
 from farpoint.exploration.env_runs import EnvRun
-from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.explorer import ExploreSettings
 from farpoint.exploration.memory import NONE
+from farpoint.exploration.runs import begin_run
 from farpoint.exploration.steps import TERMINATED, TRUNCATED, Steps
+from farpoint.exploration.values import NO_LEARNING
 from farpoint.exploration.world_runs import WorldRun
 from farpoint.files import PieceFolder
 from farpoint.options import OptionSet, discover
@@ -64,6 +66,21 @@ class Exploration:
     goals: NDArray[np.int64]
     settings: ExploreSettings
     name: str
+
+    @classmethod
+    def of(cls, run: WorldRun | EnvRun) -> Exploration:
+        """Return what a run has seen."""
+        explorer = run.explorer
+        return cls(
+            run.steps.until(explorer.n_steps),
+            run.labels,
+            run.action_numbers,
+            explorer.memory.visits[: explorer.n_states].copy(),
+            np.sort(explorer.memory.first_seen[: explorer.n_states]),
+            explorer.goals[explorer.goals != NONE],
+            explorer.settings,
+            run.name,
+        )
 
     @property
     def n_states(self) -> int:
@@ -182,7 +199,7 @@ def explore(
     --------
     >>> import gymnasium as gym, farpoint as fp
     >>> fp.explore(gym.make("Taxi-v4"), 5000, seed=0)
-    Exploration(394 states in 5000 steps)
+    Exploration(351 states in 5000 steps)
     >>> fp.explore(fp.maze(), 2000, max_episode_steps=100)
     Exploration(148 states in 2000 steps)
     >>> fp.explore(fp.maze(), 2000, "none", actions="uniform", max_episode_steps=100)
@@ -191,18 +208,10 @@ def explore(
     n_steps = check_integer("n_steps", n_steps, 1)
     seed = check_integer("seed", seed, 0)
     settings = ExploreSettings(method, n_options, option_probability, t, remake_every, actions)
-    if max_episode_steps is not None:
-        max_episode_steps = check_integer("max_episode_steps", max_episode_steps, 1)
-    run: WorldRun | EnvRun
-    if isinstance(env, World):
-        explorer = Explorer(settings, WorldRun.most_actions(env), seed)
-        run = WorldRun(env, explorer, n_steps, max_episode_steps)
-        about = {"world": env.fingerprint, "max_episode_steps": max_episode_steps}
-    else:
-        explorer = Explorer(settings, EnvRun.most_actions(env), seed)
-        run = EnvRun(env, explorer, n_steps, seed, state, layout)
-        about = {"env": str(env), "layout": layout}
-    folder = PieceFolder(checkpoint, "exploration", {**about, **asdict(settings), "seed": seed})
+    limit = None if max_episode_steps is None else check_integer("max_episode_steps", max_episode_steps, 1)
+    run = begin_run(env, n_steps, settings, NO_LEARNING, seed, limit, state, layout)
+    explorer = run.explorer
+    folder = PieceFolder(checkpoint, "exploration", {**run.about, **asdict(settings), "seed": seed})
     _resume(folder, run, n_steps)
     saved = time.monotonic()
     while explorer.n_steps < n_steps:
@@ -211,20 +220,11 @@ def explore(
         if time.monotonic() - saved > _SECONDS_BETWEEN_SAVES or explorer.n_steps + explorer.interval >= n_steps:
             _save(folder, run)
             saved = time.monotonic()
-        explorer.remake()
+        run.remake()
         run.advance(min(n_steps, explorer.n_steps + explorer.interval))
         if progress is not None:
             progress(explorer.n_steps, n_steps)
-    return Exploration(
-        run.steps.until(n_steps),
-        run.labels,
-        run.action_numbers,
-        explorer.memory.visits[: explorer.n_states].copy(),
-        np.sort(explorer.memory.first_seen[: explorer.n_states]),
-        explorer.goals[explorer.goals != NONE],
-        settings,
-        getattr(env, "name", None) or str(getattr(getattr(env, "spec", None), "id", "environment")),
-    )
+    return Exploration.of(run)
 
 
 def _save(folder: PieceFolder, run: WorldRun | EnvRun) -> None:

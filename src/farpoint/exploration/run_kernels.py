@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.compiling import compiled
 from farpoint.exploration.memory import NONE, STATES, TAKEN, Memory
-from farpoint.exploration.memory_kernels import add_state, decide, has_room, join, remember
+from farpoint.exploration.memory_kernels import add_state, has_room, join, remember
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
-from farpoint.simulation.kernels import Stream, move, uniform
+from farpoint.exploration.value_kernels import best_decision, learn_step, next_action
+from farpoint.exploration.values import Rates, Values
+from farpoint.simulation.kernels import Stream, below, move, uniform
 from farpoint.simulation.tables import WorldTable
 
 # Places in `Agent.now`.
@@ -29,6 +31,15 @@ class Agent(NamedTuple):
     of_world: NDArray[np.int32]
 
 
+class Task(NamedTuple):
+    """Where episodes begin, where they end with a reward of 1, and after how many steps they end anyway."""
+
+    starts: NDArray[np.int64]
+    starts_cdf: NDArray[np.float64]
+    is_target: NDArray[np.bool_]
+    max_episode_steps: int
+
+
 @compiled(nogil=True)
 def arrive(world: WorldTable, memory: Memory, agent: Agent, there: int, step: int) -> int:
     """Return the agent's number of a state of the world, which it now visits."""
@@ -43,16 +54,20 @@ def arrive(world: WorldTable, memory: Memory, agent: Agent, there: int, step: in
 
 
 @compiled(nogil=True)
-def begin_episode(
-    world: WorldTable, memory: Memory, agent: Agent, starts: NDArray[Any], starts_cdf: NDArray[Any], stream: Stream
-) -> None:
-    """Put the agent into a start state."""
+def draw_start(task: Task, stream: Stream) -> int:
+    """Return a state of the world in which an episode begins."""
     drawn = 0
-    if starts.size > 1:
+    if task.starts.size > 1:
         chance = uniform(stream)
-        while starts_cdf[drawn] <= chance:
+        while task.starts_cdf[drawn] <= chance:
             drawn += 1
-    state = arrive(world, memory, agent, starts[drawn], memory.sizes[TAKEN])
+    return int(task.starts[drawn])
+
+
+@compiled(nogil=True)
+def begin_episode(world: WorldTable, memory: Memory, agent: Agent, task: Task, stream: Stream) -> None:
+    """Put the agent into a start state."""
+    state = arrive(world, memory, agent, draw_start(task, stream), memory.sizes[TAKEN])
     # A reset leads from one start to another, so that what was seen is always connected.
     join(memory, state, 0)
     agent.now[STATE], agent.now[OPTION], agent.now[EPISODE_STEPS] = state, NONE, 0
@@ -65,11 +80,11 @@ def explore_world(
     agent: Agent,
     steps: Steps,
     routes: NDArray[np.int16],
-    starts: NDArray[Any],
-    starts_cdf: NDArray[Any],
+    values: Values,
+    rates: Rates,
+    task: Task,
     option_probability: float,
     uniform_actions: bool,
-    max_episode_steps: int,
     last_step: int,
     stream: Stream,
 ) -> bool:
@@ -79,24 +94,71 @@ def explore_world(
         if not has_room(memory):
             return False
         if now[STATE] == NONE:
-            begin_episode(world, memory, agent, starts, starts_cdf, stream)
+            begin_episode(world, memory, agent, task, stream)
         before, step = now[STATE], memory.sizes[TAKEN]
-        action, option = decide(memory, routes, before, now[OPTION], option_probability, uniform_actions, stream)
+        action, option = next_action(
+            memory, routes, values, rates, before, now[OPTION], option_probability, uniform_actions, stream
+        )
         here = agent.of_world[before]
         there = move(world, world.choice_ptr[here] + action, stream)
         now[EPISODE_STEPS] += 1
         after = arrive(world, memory, agent, there, step + 1)
         remember(memory, before, action, after)
-        ended = world.choice_ptr[there + 1] == world.choice_ptr[there]
+        ended = task.is_target[there] or world.choice_ptr[there + 1] == world.choice_ptr[there]
         memory.terminal[after] |= ended
-        cut = now[EPISODE_STEPS] >= max_episode_steps
+        reward = 1.0 if task.is_target[there] else 0.0
+        learn_step(memory, routes, values, rates, before, action, reward, after, ended)
+        cut = now[EPISODE_STEPS] >= task.max_episode_steps
         steps.before[step], steps.actions[step], steps.after[step] = before, action, after
         steps.ended[step] = TERMINATED if ended else TRUNCATED if cut else GOES_ON
+        steps.rewards[step] = reward
         if ended or cut:
             now[STATE], now[OPTION] = NONE, NONE
         else:
             now[STATE], now[OPTION] = after, option
     return True
+
+
+@compiled(nogil=True)
+def greedy_return(
+    world: WorldTable,
+    memory: Memory,
+    agent: Agent,
+    routes: NDArray[np.int16],
+    values: Values,
+    task: Task,
+    gamma: float,
+    n_episodes: int,
+    stream: Stream,
+) -> float:
+    """Return the mean discounted reward of episodes of best decisions, random ones where several are best."""
+    total = 0.0
+    for _ in range(n_episodes):
+        there, option, discount = draw_start(task, stream), NONE, 1.0
+        for _ in range(task.max_episode_steps):
+            n_actions = world.choice_ptr[there + 1] - world.choice_ptr[there]
+            if n_actions == 0:
+                break
+            state, action = agent.place[there], NONE
+            if state != NONE:
+                if option != NONE and state < routes.shape[1]:
+                    action = routes[option, state]
+                if action == NONE:
+                    option = NONE
+                    best, _, count = best_decision(memory, routes, values, state)
+                    if count == 1 and best < 0:
+                        option = -1 - best
+                        action = routes[option, state]
+                    elif count == 1:
+                        action = best
+            if action == NONE:
+                action = below(stream, n_actions)
+            there = move(world, world.choice_ptr[there] + action, stream)
+            if task.is_target[there]:
+                total += discount
+                break
+            discount *= gamma
+    return total / n_episodes
 
 
 @compiled(nogil=True)

@@ -12,17 +12,18 @@ GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
 
 
 class Steps(NamedTuple):
-    """One entry per step: from which state, by which action, to which state, and whether the episode ended there."""
+    """One entry per step: the state before, the action, the state after, how the episode ended there, the reward."""
 
     before: NDArray[Any]
     actions: NDArray[Any]
     after: NDArray[Any]
     ended: NDArray[Any]
+    rewards: NDArray[Any]
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
-        """The four arrays."""
-        return self.before, self.actions, self.after, self.ended
+        """The five arrays."""
+        return self.before, self.actions, self.after, self.ended, self.rewards
 
     @classmethod
     def room_for(cls, n_steps: int) -> Steps:
@@ -31,12 +32,17 @@ class Steps(NamedTuple):
         >>> Steps.room_for(3).before
         array([0, 0, 0], dtype=int32)
         """
-        states, actions, ends = np.dtype(np.int32), np.dtype(np.int16), np.dtype(np.int8)
-        return cls(*(np.zeros(n_steps, dtype=dtype) for dtype in (states, actions, states, ends)))
+        return cls(*(np.zeros(n_steps, dtype=dtype) for dtype in (np.int32, np.int16, np.int32, np.int8, np.float32)))
 
     def until(self, n_steps: int) -> Steps:
         """Return the first so many steps."""
         return Steps(*(column[:n_steps] for column in self.columns))
+
+    @property
+    def first_reward(self) -> float:
+        """After how many steps a positive reward was first given; inf if never."""
+        given = np.flatnonzero(self.rewards > 0)
+        return float(given[0] + 1) if given.size else float("inf")
 
     @property
     def first_states(self) -> NDArray[Any]:

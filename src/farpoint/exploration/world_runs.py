@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.agents.episodic import optimal_value
 from farpoint.errors import InvalidInput
 from farpoint.exploration.explorer import Explorer
-from farpoint.exploration.memory import NONE, with_room
+from farpoint.exploration.memory import NONE
 from farpoint.exploration.steps import Steps
 from farpoint.simulation.tables import world_table
 from farpoint.worlds import World
@@ -21,33 +22,73 @@ _NO_LIMIT = 2**62
 class WorldRun:
     """An explorer in a simulated world. It knows nothing of the world but what it has seen of it."""
 
-    def __init__(self, world: World, explorer: Explorer, n_steps: int, max_episode_steps: int | None) -> None:
-        from farpoint.exploration.run_kernels import Agent
+    def __init__(
+        self,
+        world: World,
+        explorer: Explorer,
+        n_steps: int,
+        max_episode_steps: int | None,
+        targets: NDArray[np.int64] | None = None,
+    ) -> None:
+        from farpoint.exploration.run_kernels import Agent, Task
 
         self.world, self.explorer = world, explorer
         self.steps = Steps.room_for(n_steps)
         self._table = world_table(world, episodic=True)
-        self._starts = _starts(world)
-        self._limit = _NO_LIMIT if max_episode_steps is None else max_episode_steps
+        is_target = np.isin(np.arange(world.n_states), [] if targets is None else targets)
+        self._task = Task(*_starts(world), is_target, _NO_LIMIT if max_episode_steps is None else max_episode_steps)
         unseen = np.full(world.n_states, NONE, dtype=np.int32)
         self._agent = Agent(np.array([NONE, NONE, 0]), unseen, unseen.copy())
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What identifies the run in a checkpoint."""
+        return {"world": self.world.fingerprint, "max_episode_steps": self._task.max_episode_steps}
+
+    @property
+    def name(self) -> str:
+        """Of the world."""
+        return self.world.name
 
     @staticmethod
     def most_actions(world: World) -> int:
         """Return the largest number of choices that a state has."""
         return int(np.diff(world.choice_ptr).max())
 
+    def remake(self) -> None:
+        """Make the options anew; the one that is followed ends."""
+        from farpoint.exploration.run_kernels import OPTION
+
+        self.explorer.remake()
+        self._agent.now[OPTION] = NONE
+
     def advance(self, last_step: int) -> None:
         """Step until so many steps were taken in all."""
-        from farpoint.exploration.run_kernels import OPTION, explore_world
+        from farpoint.exploration.run_kernels import explore_world
 
         explorer = self.explorer
-        self._agent.now[OPTION] = NONE  # the options were made anew
         while not explore_world(
-            self._table, explorer.memory, self._agent, self.steps, explorer.routes, *self._starts,
-            explorer.settings.option_probability, explorer.uniform_actions, self._limit, last_step, explorer.stream,
+            self._table, explorer.memory, self._agent, self.steps, explorer.routes, explorer.values, explorer.rates,
+            self._task, explorer.settings.option_probability, explorer.uniform_actions, last_step, explorer.stream,
         ):  # fmt: skip
-            explorer.memory = with_room(explorer.memory)
+            explorer.make_room()
+
+    @property
+    def best_return(self) -> float:
+        """The largest mean discounted reward that an episode can have."""
+        starts = np.zeros(self.world.n_states)
+        starts[self._task.starts] = np.diff(np.minimum(self._task.starts_cdf, 1.0), prepend=0.0)
+        return optimal_value(self.world, self._task.is_target, starts, self.explorer.rates.gamma)
+
+    def greedy_return(self, n_episodes: int, stream: NDArray[np.uint64]) -> float:
+        """Return the mean discounted reward of the best decisions, in episodes that the agent does not see."""
+        from farpoint.exploration.run_kernels import greedy_return
+
+        explorer = self.explorer
+        return greedy_return(
+            self._table, explorer.memory, self._agent, explorer.routes, explorer.values, self._task,
+            explorer.rates.gamma, n_episodes, stream,
+        )  # fmt: skip
 
     @property
     def labels(self) -> list[Any]:
@@ -79,7 +120,7 @@ class WorldRun:
         for column, values in zip(self.steps.columns, taken.columns, strict=True):
             column[:n_steps] = values
         while remember_steps(self.explorer.memory, self.steps, n_steps, n_actions) < n_steps:
-            self.explorer.memory = with_room(self.explorer.memory)
+            self.explorer.make_room()
 
 
 def _starts(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

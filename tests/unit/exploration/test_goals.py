@@ -75,7 +75,7 @@ def test_counts_neighbors_and_ways_are_those_of_the_walk() -> None:
     graph = nx.DiGraph([(before, after) for before, _, after in taken])
     leads = {(before, action): after for before, action, after in taken}
     goal = n_states - 1
-    route = explorer.routes_to(np.array([goal]))[0]
+    route = explorer.route_to(goal)
     distance = nx.single_target_shortest_path_length(graph, goal)
     for state, steps in dict(distance).items():
         here, walked = state, 0
@@ -99,7 +99,7 @@ def test_ways_in_a_noisy_world_prefer_what_mostly_works() -> None:
     ):
         for _ in range(count):
             explorer.remember(states[before], action, states[after])
-    assert explorer.routes_to(np.array([3]))[0].tolist() == [1, 0, 1, -1]
+    assert explorer.route_to(3).tolist() == [1, 0, 1, -1]
 
 
 def test_rare_states_have_many_untried_actions_and_few_visits() -> None:

@@ -1,0 +1,114 @@
+"""Learning in worlds and environments of which nothing is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import dijkstra
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+from farpoint.exploration.values import Values
+from tests.unit.exploration.test_exploring import MapEnv, same, torus
+
+TORUS = replace(fp.World.from_graph(torus()), start=5)
+TARGET = 70
+
+
+class TargetEnv(MapEnv):
+    """The same world with a reward of 1 at a target, where the episode ends."""
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        state, _, _, truncated, info = super().step(action)
+        return state, float(state == TARGET), state == TARGET, truncated, info
+
+
+@pytest.mark.parametrize("method", ["diffusion", "novelty", "random", "none"])
+def test_an_environment_is_learned_as_the_world_that_it_is(method: str) -> None:
+    # Never near enough: a world stops when it is near-optimal, an environment does not know.
+    compiled = fp.learn_from_scratch(TORUS, 4_000, method, targets=[TARGET], max_episode_steps=60, near=1.0, seed=3)
+    n_steps = compiled.exploration.n_steps
+    stepped = fp.learn_from_scratch(TargetEnv(TORUS, 60), n_steps, method, seed=3)
+    same(compiled.exploration, stepped.exploration)
+    np.testing.assert_array_equal(compiled.values, stepped.values)
+    assert compiled.first_reward == stepped.first_reward < np.inf
+    assert np.isnan(stepped.near_optimal)
+
+
+def reference(world: fp.World, target: int, result: fp.ScratchLearning, alpha: float, gamma: float) -> Any:
+    """Q-learning without options on the same steps, in a few lines."""
+    steps = result.exploration.steps
+    values = np.zeros_like(result.values)
+    n_actions = np.diff(world.choice_ptr)[result.exploration.labels]
+    for before, action, after in zip(steps.before, steps.actions, steps.after, strict=True):
+        reached = result.exploration.labels[after] == target
+        later = 0.0 if reached else values[after, : n_actions[after]].max()
+        values[before, action] += alpha * (float(reached) + gamma * later - values[before, action])
+    return values
+
+
+def test_without_options_it_is_q_learning() -> None:
+    world, target = fp.maze(), 40
+    result = fp.learn_from_scratch(
+        world, 30_000, "none", targets=[target], max_episode_steps=200, alpha=0.3, gamma=0.95, near=1.0, seed=2
+    )
+    assert result.values.max() > 0
+    np.testing.assert_allclose(result.values, reference(world, target, result, 0.3, 0.95), atol=1e-12)
+
+
+def test_no_value_exceeds_what_can_be_had() -> None:
+    world, target = fp.four_rooms(), 90
+    result = fp.learn_from_scratch(world, 30_000, targets=[target], max_episode_steps=100, near=1.0, gamma=0.9)
+    distance = dijkstra(world.adjacency, unweighted=True, indices=target)[result.exploration.labels]
+    others = distance > 0
+    # A reward of 1 after d steps is worth γ^(d − 1).
+    assert (result.values.max(axis=1)[others] <= 0.9 ** (distance[others] - 1) + 1e-12).all()
+    assert result.values.max() > 0.5
+
+
+def test_what_is_near_optimal_is_reached_and_stays_on_the_shortest_way() -> None:
+    world = replace(fp.grid((12,)), start=0)
+    result = fp.learn_from_scratch(world, 5_000, targets=[11], max_episode_steps=100, near=0.999)
+    assert result.first_reward < result.near_optimal <= 5_000
+    state = 0
+    for _ in range(11):
+        action = result.values[result.exploration.labels.index(state)].argmax()
+        state = int(world.transitions[[world.choice_ptr[state] + action]].indices[0])
+    assert state == 11
+
+
+def test_slots_that_lead_elsewhere_forget_what_they_were_worth() -> None:
+    values = Values(np.zeros((3, 2)), np.ones((3, 4)))
+    values.forget([1, 3])
+    assert np.isnan(values.options).all(axis=0).tolist() == [False, True, False, True]
+
+
+def test_learning_the_same_seed_gives_the_same_agent() -> None:
+    one, other = (fp.learn_from_scratch("maze", 3_000, max_episode_steps=100, seed=4) for _ in range(2))
+    same(one.exploration, other.exploration)
+    np.testing.assert_array_equal(one.values, other.values)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"targets": [999]}, "targets"),
+        ({"alpha": 0.0}, "alpha must be above 0"),
+        ({"layout": 3}, "state and layout must go with an environment"),
+        ({"epsilon": 1.5}, "epsilon"),
+    ],
+)
+def test_bad_arguments_of_a_world(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fp.learn_from_scratch(fp.maze(), 100, **arguments)
+
+
+def test_bad_arguments_of_an_environment() -> None:
+    with pytest.raises(InvalidInput, match="must go with a world"):
+        fp.learn_from_scratch(gym.make("FrozenLake-v1"), 100, max_episode_steps=5)
+    with pytest.raises(InvalidInput, match="targets must be given"):
+        fp.learn_from_scratch(fp.open_room(3, 3), 100)
