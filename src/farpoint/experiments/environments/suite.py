@@ -4,110 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpoint.experiments.environments.computation import KINDS
-from farpoint.experiments.environments.plan import (
+from farpoint.experiments.exploration.computation import KINDS
+from farpoint.experiments.exploration.learning_pages import LEARNING_CAPTION, draw_learning, learning_rows
+from farpoint.experiments.exploration.plan import (
+    DEFAULT_PROBABILITY,
     ENVIRONMENTS,
     FULL,
-    METHODS,
+    LARGE_ENVIRONMENTS,
     N_OPTIONS,
     QUICK,
-    Environment,
+    Place,
     Results,
     Scale,
 )
 from farpoint.experiments.framework import Experiment, Suite, Summary
-from farpoint.measures.statistics import Estimate, interquartile_mean
-from farpoint.report.curves import interval_dot, tidy
-from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
-from farpoint.report.sheets import new_figure
-from farpoint.report.tables import Row
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_MEASURES = {"first_target": "target first reached", "near_optimal": "near-optimal"}
-_WHERE_NOT = (
-    "In the MiniGrid worlds diffusion options do not help, or hinder. FourRooms: their goals are corners, the goal "
-    "cell is not one, and since it ends the episode no route passes through it, so that time spent on options is not "
-    "spent near it. MultiRoom: the score (there the walk's own form, because the world has more than 2 500 states) has "
-    "its maxima in the small closed room in which episodes begin, so that the options lead nowhere new."
-)
-_CAPTION = (
-    "Environment steps until a target is first reached, and until the greedy policy is near-optimal: interquartile "
-    "means of runs with 95 % intervals."
-)
-
-
-def environment_rows(results: Results, environment: Environment) -> list[Row]:
-    """Return the steps until the goal and until a near-optimal policy, for each method."""
-    rows: list[Row] = []
-    for method in METHODS:
-        arrays = results[environment.part(method, results.scale)]
-        row: Row = {"method": METHOD_TITLES[method], "options": int(arrays["n_options"])}
-        for name, title in _MEASURES.items():
-            estimate, values = _estimate(results, environment, method, name), arrays[name]
-            row[f"{title} [95 %]"] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
-            row[f"{title}, runs"] = f"{int(np.isfinite(values).sum())} of {values.size}"
-        rows.append(row)
-    return rows
-
-
-def _estimate(results: Results, environment: Environment, method: str, name: str) -> Estimate:
-    """Return the interquartile mean of a measure; runs that did not get there count with the most steps of a run."""
-    values = results[environment.part(method, results.scale)][name]
-    return interquartile_mean(np.minimum(values, results.scale.n_steps))
-
-
-def draw_environments(results: Results, environments: Sequence[Environment]) -> Figure:
-    """Return both measures for every environment and method, on a logarithmic scale."""
-    figure = new_figure(11.5, 0.85 * len(environments) + 1.4)
-    panels = figure.subplots(1, 2, sharey=True)
-    for axes, (name, title) in zip(panels, _MEASURES.items(), strict=True):
-        for place, environment in enumerate(environments):
-            for offset, method in enumerate(METHODS):
-                estimate = _estimate(results, environment, method, name)
-                y = place + 0.15 * (offset - 2)
-                label = METHOD_TITLES[method] if place == 0 else None
-                color = METHOD_COLORS[method]
-                interval_dot(axes, y, estimate.value, estimate.low, estimate.high, color=color, label=label)
-        axes.set_xscale("log")
-        axes.set_xlabel(f"environment steps until: {title}")
-        tidy(axes)
-        axes.grid(axis="x", color="#00000012")
-    panels[0].set_yticks(range(len(environments)), [environment.title for environment in environments])
-    panels[0].invert_yaxis()
-    panels[1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
+_PLACES = (*ENVIRONMENTS, *LARGE_ENVIRONMENTS)
 
 
 def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Summary:
     """Return one figure and one table of all environments that were run."""
     names = {experiment.name for experiment in experiments}
-    chosen = [environment for environment in ENVIRONMENTS if environment.name in names]
-    sizes = [
-        f"{environment.title} {int(results[environment.part('none', results.scale)]['n_states']):,}"
-        for environment in chosen
-    ]
+    chosen = [place for place in _PLACES if place.name in names]
+    sizes = [f"{place.title} {size:,.0f}" for place in chosen if not np.isnan(size := _n_states(results, place))]
     return Summary(
-        figure=(_CAPTION, draw_environments(results, chosen)),
-        rows=[{"environment": one.title, **row} for one in chosen for row in environment_rows(results, one)],
-        note=f"{_WHERE_NOT} Numbers of states: {', '.join(sizes)}.",
+        figure=(LEARNING_CAPTION, draw_learning(results, chosen)),
+        rows=[{"environment": place.title, **row} for place in chosen for row in learning_rows(results, place)],
+        note=f"Mean numbers of states: {', '.join(sizes)}." if sizes else "",
     )
 
 
-def _experiment(environment: Environment) -> Experiment[Scale]:
-    minigrid = environment.env.startswith("MiniGrid")
+def _n_states(results: Results, place: Place) -> float:
+    return float(results[place.learning_part("none", "uniform", results.scale)]["n_states"].mean())
+
+
+def _experiment(place: Place) -> Experiment[Scale]:
+    layouts = f", {place.n_layouts} layouts" if place.n_layouts > 1 else ""
     return Experiment(
-        environment.name,
-        environment.title,
-        environment.env,
-        parts=environment.parts,
-        rows=partial(environment_rows, environment=environment),
-        needs={"minigrid": "farpoint[envs]"} if minigrid else {},
+        place.name,
+        place.title,
+        f"{place.world.split(':')[1]}{layouts}",
+        parts=place.learning_parts,
+        rows=partial(learning_rows, place=place),
+        needs=place.needs,
     )
 
 
@@ -115,12 +57,12 @@ SUITE = Suite(
     name="envs",
     title="Do options help in real environments?",
     lead=(
-        f"Intra-option Q-learning with up to {N_OPTIONS} options, the same number of each method, discovered without "
-        "reward from the environment's own transitions (no steps are spent on discovery). Learning is simulated on "
-        f"these transitions, at most {FULL.n_steps:,} steps per run. No option leads into a state in which the episode "
-        "ends."
+        "Nothing is known beforehand, and every step counts, those that find the options too. Intra-option Q-learning "
+        f"from scratch (<code>fp.learn_from_scratch</code>) with {N_OPTIONS} options that are made anew as more is "
+        f"seen, one of them taken with probability {DEFAULT_PROBABILITY:g} where the agent explores; {FULL.n_runs} "
+        "runs over all layouts. Environments that can be enumerated are simulated; the agent is told nothing of that."
     ),
-    experiments=[_experiment(environment) for environment in ENVIRONMENTS],
+    experiments=[_experiment(place) for place in _PLACES],
     kinds=KINDS,
     full=FULL,
     quick=QUICK,

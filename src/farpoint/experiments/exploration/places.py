@@ -6,39 +6,50 @@ import itertools
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 from farpoint.worlds import World, four_rooms, maze, open_room, random_maze, ring
 
 _NINE_ROOMS = 6
 
 
-@lru_cache(maxsize=8)
 def make_place(name: str, layout: int) -> World:
-    """Return the world of this name; ``layout`` is the seed of its walls, where they are drawn.
+    """Return the world of this name; ``layout`` is the seed of its walls or of its start, where they are drawn.
 
-    An environment is enumerated so that it can be simulated; the explorer is told nothing of that.
+    An environment (``env:ID``) is enumerated, so that it can be simulated. The target of a world is the state that is
+    farthest from its start.
 
     >>> make_place("hanoi", 0).n_states
     729
     """
     if name.startswith("env:"):
-        return _enumerated(name.removeprefix("env:"), layout)
-    return _PLACES[name](layout)
+        return World.from_env(make_env(name.removeprefix("env:")), seed=layout)
+    world = _PLACES[name](layout)
+    farthest = int(dijkstra(world.adjacency, unweighted=True, indices=world.start).argmax())
+    return replace(world, targets=np.array([farthest]))
 
 
-def _enumerated(env: str, layout: int) -> World:
+def make_env(name: str) -> Any:
+    """Return an environment; that of MiniGrid without its pictures, for nobody here looks at them."""
     import gymnasium
 
-    if env.startswith("MiniGrid"):
+    if name.startswith("MiniGrid"):
         import minigrid  # noqa: F401 - registers its environments
     with warnings.catch_warnings():
         # Gymnasium recommends newer versions of an environment; this one was chosen.
         warnings.simplefilter("ignore")
-        return World.from_env(gymnasium.make(env), seed=layout)
+        env = gymnasium.make(name, disable_env_checker=True)
+    if name.startswith("MiniGrid"):
+        env.unwrapped.gen_obs = _no_observation  # type: ignore[attr-defined]
+    return env
+
+
+def _no_observation() -> dict[str, Any]:
+    return {}
 
 
 def _from(world: World, layout: int) -> World:

@@ -1,4 +1,4 @@
-"""Which worlds, which methods, how many runs."""
+"""Which worlds and environments, which methods, how many runs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,30 @@ from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
 
 METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
-PROBABILITIES = (0.02, 0.05, 0.1, 0.2)
 DEFAULT_PROBABILITY = 0.05
+# Eigenvectors cost a hundred times more than a score: a coarser search for the best probability.
+PROBABILITIES = {
+    "diffusion": (0.02, 0.05, 0.1, 0.2),
+    "novelty": (0.02, 0.05, 0.1, 0.2),
+    "random": (0.02, 0.05, 0.1, 0.2),
+    "eigen": (0.05, 0.2),
+    "cover": (0.05, 0.2),
+    "none": (DEFAULT_PROBABILITY,),
+}
+# Those that learn: where options lead, and how primitive actions are chosen.
+LEARNERS = (
+    ("diffusion", "least tried"),
+    ("novelty", "least tried"),
+    ("random", "least tried"),
+    ("none", "least tried"),
+    ("none", "uniform"),
+)
 N_OPTIONS = 5
 N_LAYOUTS = 5
+N_TASKS = 5
+_LEARNING_IS_LONGER = 3
+# Below, an interval over runs says nothing.
+_FEWEST_STEPS = 1_000
 
 
 @dataclass(frozen=True)
@@ -30,14 +50,19 @@ Results = AnyResults[Scale]
 
 @dataclass(frozen=True)
 class Place:
-    """A world that is explored: its name, how long an episode lasts, and how many steps there are in all."""
+    """A world or environment: its name, how long an episode lasts, and how many steps there are in all."""
 
     name: str
     title: str
     world: str
     n_steps: int
-    episode: int | None
+    episode: int | None = None
     n_layouts: int = 1
+
+    @property
+    def needs(self) -> dict[str, str]:
+        """What must be installed."""
+        return {"minigrid": "farpoint[envs]"} if "MiniGrid" in self.world else {}
 
     def part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return the exploration of this place by one method."""
@@ -48,21 +73,55 @@ class Place:
             probability=probability,
             n_options=N_OPTIONS,
             n_runs=scale.n_runs,
-            n_steps=max(1_000, int(scale.share * self.n_steps)),
+            n_steps=max(_FEWEST_STEPS, int(scale.share * self.n_steps)),
             episode=self.episode,
             n_layouts=self.n_layouts,
         )
 
     def parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability; without options there is only one."""
-        return [
-            self.part(method, probability, scale)
-            for method in METHODS
-            for probability in (PROBABILITIES if method != "none" else (DEFAULT_PROBABILITY,))
-        ]
+        return [self.part(method, p, scale) for method in METHODS for p in PROBABILITIES[method]]
+
+    def learning_part(self, method: str, actions: str, scale: Scale) -> Part:
+        """Return learning in this place from scratch."""
+        longer = 1 if self.world.startswith("gym:") else _LEARNING_IS_LONGER
+        return Part.of(
+            "learn",
+            world=self.world,
+            method=method,
+            actions=actions,
+            probability=DEFAULT_PROBABILITY,
+            n_options=N_OPTIONS,
+            n_runs=scale.n_runs,
+            n_steps=max(_FEWEST_STEPS, int(scale.share * longer * self.n_steps)),
+            episode=self.episode,
+            n_layouts=self.n_layouts,
+        )
+
+    def learning_parts(self, scale: Scale) -> list[Part]:
+        """Return learning by every method."""
+        return [self.learning_part(method, actions, scale) for method, actions in LEARNERS]
+
+    def later_part(self, method: str, probability: float, scale: Scale) -> Part:
+        """Return exploring, and then learning tasks with the options that were found."""
+        return Part.of(
+            "later",
+            world=self.world,
+            method=method,
+            probability=probability,
+            n_tasks=N_TASKS,
+            n_runs=scale.n_runs,
+            n_steps=max(_FEWEST_STEPS, int(scale.share * self.n_steps)),
+            episode=self.episode,
+            n_layouts=self.n_layouts,
+        )
+
+    def later_parts(self, scale: Scale) -> list[Part]:
+        """Return every method at every probability."""
+        return [self.later_part(method, p, scale) for method in METHODS for p in PROBABILITIES[method]]
 
 
-PLACES = (
+WORLDS = (
     Place("4rooms", "4Rooms", "four_rooms", 20_000, 100),
     Place("maze", "Maze", "maze", 20_000, 100),
     Place("ring", "Ring", "ring", 20_000, 100, N_LAYOUTS),
@@ -73,6 +132,9 @@ PLACES = (
     Place("ninerooms", "Nine rooms, 15 % noise", "nine_rooms", 100_000, 100, N_LAYOUTS),
     Place("torus", "Torus of 30 × 30", "torus", 125_000, 500, N_LAYOUTS),
     Place("hanoi", "Towers of Hanoi, 6 discs", "hanoi", 125_000, 500, N_LAYOUTS),
+)
+# An environment that can be enumerated is simulated afterwards; the explorer is told nothing of that.
+ENVIRONMENTS = (
     Place("taxi", "Taxi", "env:Taxi-v4", 50_000, 200),
     Place("lake", "FrozenLake 8x8, slippery", "env:FrozenLake8x8-v1", 50_000, 200),
     Place("cliff", "CliffWalking", "env:CliffWalking-v1", 20_000, 200),
@@ -81,4 +143,16 @@ PLACES = (
     Place("multiroom4", "MiniGrid MultiRoom-N4-S5", "env:MiniGrid-MultiRoom-N4-S5-v0", 100_000, 80, N_LAYOUTS),
     Place("doorkey", "MiniGrid DoorKey-8x8", "env:MiniGrid-DoorKey-8x8-v0", 100_000, 640, N_LAYOUTS),
     Place("corridor", "MiniGrid KeyCorridorS3R1", "env:MiniGrid-KeyCorridorS3R1-v0", 100_000, 270, N_LAYOUTS),
+)
+# Too large to enumerate: stepped as they are, with their own limits and rewards.
+LARGE_ENVIRONMENTS = (
+    Place("multiroom6", "MiniGrid MultiRoom-N6", "gym:MiniGrid-MultiRoom-N6-v0", 40_000, None, N_LAYOUTS),
+    Place("doorkey16", "MiniGrid DoorKey-16x16", "gym:MiniGrid-DoorKey-16x16-v0", 40_000, None, N_LAYOUTS),
+)
+# One exploration, then tasks: long enough that all of the world has been seen.
+LATER = (
+    Place("4rooms", "4Rooms", "four_rooms", 3_000, 100),
+    Place("maze", "Maze", "maze", 5_000, 100),
+    Place("ring", "Ring", "ring", 5_000, 100, N_LAYOUTS),
+    Place("rooms25", "Four rooms of 11 × 11", "large_four_rooms", 10_000, 500, N_LAYOUTS),
 )

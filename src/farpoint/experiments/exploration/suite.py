@@ -1,139 +1,37 @@
-"""The suite on exploring from scratch: one experiment per world, and one figure and table of them all."""
+"""The suite on exploring from scratch: one experiment per place, learning, and tasks that come later."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from farpoint.experiments.exploration.computation import KINDS
+from farpoint.experiments.exploration.computation import KINDS, TASK_STEPS
+from farpoint.experiments.exploration.coverage_pages import draw_places, place_figures, place_rows
+from farpoint.experiments.exploration.later_pages import later_rows
+from farpoint.experiments.exploration.learning_pages import LEARNING_CAPTION, draw_learning, learning_rows
 from farpoint.experiments.exploration.plan import (
-    DEFAULT_PROBABILITY,
+    ENVIRONMENTS,
     FULL,
-    METHODS,
+    LATER,
     N_OPTIONS,
-    PLACES,
-    PROBABILITIES,
+    N_TASKS,
     QUICK,
+    WORLDS,
     Place,
     Results,
     Scale,
 )
-from farpoint.experiments.framework import Captioned, Experiment, Suite, Summary
-from farpoint.measures.statistics import Estimate, interquartile_mean
-from farpoint.report.curves import interval_dot, tidy
-from farpoint.report.names import METHOD_COLORS, METHOD_LINES, METHOD_TITLES
-from farpoint.report.sheets import new_figure
-from farpoint.report.tables import Row
+from farpoint.experiments.framework import Experiment, Suite, Summary
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_MEASURES = {"half": "half seen", "most": "90 % seen", "all": "all seen", "target": "target reached"}
-
-
-def best_probability(results: Results, place: Place, method: str) -> float:
-    """Return the option probability with which a method sees most of a place soonest."""
-    if method == "none":
-        return DEFAULT_PROBABILITY
-    return min(
-        PROBABILITIES,
-        key=lambda p: (_estimate(results, place, method, p, "most").value, -_seen(results, place, method, p)),
-    )
-
-
-def _seen(results: Results, place: Place, method: str, probability: float) -> float:
-    return float(results[place.part(method, probability, results.scale)]["share"][:, -1].mean())
-
-
-def _estimate(results: Results, place: Place, method: str, probability: float, measure: str) -> Estimate:
-    """Return the interquartile mean of a measure; runs that did not get there count with all their steps."""
-    arrays = results[place.part(method, probability, results.scale)]
-    return interquartile_mean(np.minimum(arrays[measure], arrays["points"][-1]))
-
-
-def place_rows(results: Results, place: Place) -> list[Row]:
-    """Return the steps of each method, with the same probability for all and with its own best."""
-    rows: list[Row] = []
-    for method in METHODS:
-        best = best_probability(results, place, method)
-        for probability in dict.fromkeys((DEFAULT_PROBABILITY, best)):
-            arrays = results[place.part(method, probability, results.scale)]
-            row: Row = {"method": METHOD_TITLES[method], "p": "–" if method == "none" else f"{probability:g}"}
-            row["best p"] = "yes" if probability == best else ""
-            for measure, title in _MEASURES.items():
-                if measure == "target" and not np.isfinite(_all_of(results, place, measure)).any():
-                    continue
-                estimate = _estimate(results, place, method, probability, measure)
-                there = int(np.isfinite(arrays[measure]).sum())
-                row[title] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
-                row[f"{title}, runs"] = f"{there} of {arrays[measure].size}"
-            row["seen at the end"] = f"{100 * _seen(results, place, method, probability):.0f} %"
-            rows.append(row)
-    return rows
-
-
-def _all_of(results: Results, place: Place, measure: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.concatenate([results[part][measure] for part in place.parts(results.scale)])
-
-
-def draw_coverage(results: Results, place: Place) -> Figure:
-    """Return the share of states seen over steps: mean of the runs and their middle half, each method at its best p."""
-    figure = new_figure(7.2, 4.0)
-    axes = figure.subplots()
-    for method in METHODS:
-        arrays = results[place.part(method, best_probability(results, place, method), results.scale)]
-        low, middle, high = np.quantile(arrays["share"], [0.25, 0.5, 0.75], axis=0)
-        axes.fill_between(arrays["points"], 100 * low, 100 * high, color=METHOD_COLORS[method], alpha=0.18, linewidth=0)
-        axes.plot(
-            arrays["points"], 100 * middle, color=METHOD_COLORS[method], linestyle=METHOD_LINES[method],
-            linewidth=1.6, label=METHOD_TITLES[method],
-        )  # fmt: skip
-    axes.set_xlabel("steps")
-    axes.set_ylabel("states seen (%)")
-    axes.set_xlim(0, arrays["points"][-1])
-    axes.set_ylim(0, 102)
-    tidy(axes)
-    axes.legend(frameon=False, fontsize=8, loc="lower right")
-    return figure
-
-
-def place_figures(results: Results, place: Place) -> list[Captioned]:
-    """Return the coverage of a place."""
-    n_states = int(results[place.part("none", DEFAULT_PROBABILITY, results.scale)]["n_states"].mean())
-    caption = (
-        f"States seen over steps, of {n_states:,}: median and middle half of the runs, each method with its own best p."
-    )
-    return [(caption, draw_coverage(results, place))]
-
-
-def draw_places(results: Results, places: Sequence[Place]) -> Figure:
-    """Return the steps until nine tenths were seen, for every place and method, on a logarithmic scale."""
-    figure = new_figure(9.0, 0.62 * len(places) + 1.4)
-    axes = figure.subplots()
-    for place_number, place in enumerate(places):
-        for offset, method in enumerate(METHODS):
-            probability = best_probability(results, place, method)
-            estimate = _estimate(results, place, method, probability, "most")
-            y = place_number + 0.13 * (offset - 2.5)
-            label = METHOD_TITLES[method] if place_number == 0 else None
-            interval_dot(axes, y, estimate.value, estimate.low, estimate.high, color=METHOD_COLORS[method], label=label)
-    axes.set_xscale("log")
-    axes.set_xlabel("steps until 90 % of the states were seen")
-    axes.set_yticks(range(len(places)), [place.title for place in places])
-    axes.invert_yaxis()
-    tidy(axes)
-    axes.grid(axis="x", color="#00000012")
-    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
+_PLACES = (*WORLDS, *ENVIRONMENTS)
 
 
 def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Summary:
     """Return one figure and one table of all places that were explored."""
     names = {experiment.name for experiment in experiments}
-    chosen = [place for place in PLACES if place.name in names]
+    chosen = [place for place in _PLACES if place.name in names]
+    if not chosen:
+        return Summary()
     caption = (
         "Steps until 90 % of the states were seen, those of runs that did not get there counted with all their steps: "
         "interquartile means with 95 % intervals, each method with its own best option probability."
@@ -147,19 +45,38 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
 
 
 def _experiment(place: Place) -> Experiment[Scale]:
-    minigrid = place.world.startswith("env:MiniGrid")
-    episodes = "no episodes" if place.episode is None else f"episodes of {place.episode:,} steps"
     layouts = f", {place.n_layouts} layouts or starts" if place.n_layouts > 1 else ""
     return Experiment(
         place.name,
         place.title,
-        f"{place.n_steps:,} steps, {episodes}{layouts}",
+        f"{place.n_steps:,} steps, episodes of {place.episode:,}{layouts}",
         parts=place.parts,
         rows=partial(place_rows, place=place),
         figures=partial(place_figures, place=place),
-        needs={"minigrid": "farpoint[envs]"} if minigrid else {},
+        needs=place.needs,
     )
 
+
+LEARNING = Experiment[Scale](
+    "learning",
+    "Learning from scratch",
+    "the target is the state farthest from the start; <code>farpoint envs</code> has the environments",
+    parts=lambda scale: [part for place in WORLDS for part in place.learning_parts(scale)],
+    rows=lambda results: [{"world": place.title, **row} for place in WORLDS for row in learning_rows(results, place)],
+    figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WORLDS))],
+)
+LATER_TASKS = Experiment[Scale](
+    "later",
+    "Tasks that come after one exploration",
+    f"steps of {N_TASKS} random tasks together, at most {TASK_STEPS:,} each, after the steps of the exploration",
+    parts=lambda scale: [part for place in LATER for part in place.later_parts(scale)],
+    rows=later_rows,
+    note=(
+        "Diffusion and least known states explore as they do; the others are given the world that diffusion has seen. "
+        "All have as many options as there are far points, each method with its own best option probability, and learn "
+        "the same tasks by intra-option Q-learning in the world as it was seen."
+    ),
+)
 
 SUITE = Suite(
     name="explore",
@@ -170,7 +87,7 @@ SUITE = Suite(
         f"is seen; {FULL.n_runs} runs each. They differ in where the options lead. Primitive actions are those tried "
         "least often so far, except in the row without options, where they are uniform."
     ),
-    experiments=[_experiment(place) for place in PLACES],
+    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, LATER_TASKS],
     kinds=KINDS,
     full=FULL,
     quick=QUICK,

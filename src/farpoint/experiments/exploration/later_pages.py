@@ -1,0 +1,28 @@
+"""Tasks that come after one exploration: what the options that were found are worth to them."""
+
+from __future__ import annotations
+
+from farpoint.experiments.exploration.plan import LATER, METHODS, PROBABILITIES, Place, Results
+from farpoint.measures.statistics import Estimate, interquartile_mean
+from farpoint.report.names import METHOD_TITLES
+from farpoint.report.tables import Row
+
+
+def _estimate(results: Results, place: Place, method: str, probability: float, measure: str) -> Estimate:
+    return interquartile_mean(results[place.later_part(method, probability, results.scale)][measure])
+
+
+def later_rows(results: Results) -> list[Row]:
+    """Return the steps of all tasks together, each method with its own best probability."""
+    rows: list[Row] = []
+    for place in LATER:
+        for method in METHODS:
+            best = min(PROBABILITIES[method], key=lambda p: _estimate(results, place, method, p, "first_target").value)
+            arrays = results[place.later_part(method, best, results.scale)]
+            row: Row = {"world": place.title, "method": METHOD_TITLES[method], "p": f"{best:g}"}
+            row["options"] = f"{arrays['n_options'].mean():.0f}"
+            for measure, title in (("first_target", "targets first reached"), ("near_optimal", "near-optimal")):
+                estimate = _estimate(results, place, method, best, measure)
+                row[f"{title} [95 %]"] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
+            rows.append(row)
+    return rows
