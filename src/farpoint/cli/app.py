@@ -89,7 +89,7 @@ _add_command(
 )
 _add_command(
     "explore",
-    "Explore WORLD, of which nothing is known, step by step; without WORLD, compare methods on many of them.",
+    f"Explore WORLD, of which nothing is known, step by step. Without WORLD: {SUITES['explore'].help}",
     ExploreArguments,
     "farpoint.cli.explore",
     "run",

@@ -29,12 +29,12 @@ SUITES = {
         "Reproduce the paper: every table and figure on one page. Continues where it was stopped.",
     ),
     "envs": SuiteEntry(
-        "farpoint.experiments.environments",
-        "Measure whether options help in Gymnasium environments. Continues where it was stopped.",
+        "farpoint.experiments.exploration.environments",
+        "Learn in Gymnasium environments from scratch, with options and without. Continues where it was stopped.",
     ),
     "explore": SuiteEntry(
         "farpoint.experiments.exploration",
-        "Compare ways to explore worlds of which nothing is known. Continues where it was stopped.",
+        "Compare ways to explore many worlds and environments from scratch. Continues where it was stopped.",
     ),
     "large": SuiteEntry(
         "farpoint.experiments.large",

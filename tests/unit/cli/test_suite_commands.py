@@ -14,6 +14,7 @@ from farpoint.cli.arguments import SuiteArguments
 from farpoint.cli.suite import run_suite
 from farpoint.errors import InvalidInput
 from farpoint.experiments.suites import SUITES, SuiteEntry
+from farpoint.report.names import METHOD_TITLES
 from tests.helpers.commands import FARPOINT, farpoint
 
 MADE_UP = """
@@ -132,7 +133,7 @@ def test_a_reader_that_leaves_early_does_not_lose_the_page(tmp_path: Path) -> No
         (["paper", "--only", "fig9"], "section must be one of fig1"),
         (["paper", "--only", ""], "section must be one of fig1"),
         (["paper", "--jobs", "0"], "n_jobs must be a whole number other than 0"),
-        (["envs", "--only", "mars"], "section must be one of fourrooms"),
+        (["envs", "--only", "mars"], "section must be one of taxi"),
         (["large", "--only", "taxi"], "section must be one of extension"),
         (["bench", "--jobs", "2"], "must run with engine local and jobs -1, because it measures time; got local and 2"),
     ],
@@ -150,15 +151,26 @@ def test_timings_are_not_made_on_a_cluster(tmp_path: Path) -> None:
         run_suite("bench", SuiteArguments(engine="dask", out=tmp_path))
 
 
-def test_environments_in_small(tmp_path: Path) -> None:
-    run = farpoint("envs", "--quick", "--only", "frozenlake,cliff", "--out", str(tmp_path))
+def test_exploring_in_small(tmp_path: Path) -> None:
+    run = farpoint("explore", "--quick", "--only", "cliff", "--out", str(tmp_path))
     assert run.returncode == 0, run.stderr
-    stem = "envs-quick-frozenlake-cliff"
+    with (tmp_path / "explore-quick-cliff.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["method"] for row in rows} == set(METHOD_TITLES.values())
+    best = {row["method"]: row["90 % seen"] for row in rows if row["best p"] == "yes"}
+    steps = {method: int(text.split(" ")[0].replace(",", "")) for method, text in best.items()}
+    assert steps["diffusion options"] < steps["primitive actions"]
+
+
+def test_environments_in_small(tmp_path: Path) -> None:
+    run = farpoint("envs", "--quick", "--only", "lake,cliff", "--out", str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    stem = "envs-quick-lake-cliff"
     files = {file.name for file in tmp_path.iterdir()}
     assert files == {"results", *(f"{stem}.{ending}" for ending in ("html", "png", "csv"))}
     with (tmp_path / f"{stem}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 5
-    assert {row["environment"] for row in rows} == {"FrozenLake 8x8", "CliffWalking"}
+    assert {row["environment"] for row in rows} == {"FrozenLake 8x8, slippery", "CliffWalking"}
     assert "CliffWalking 38" in (tmp_path / f"{stem}.html").read_text(encoding="utf-8"), "its number of states"
-    assert run.stdout.count("primitive actions") == 2
+    assert run.stdout.count("least known states") == 2
