@@ -94,6 +94,11 @@ class DiscoveringWrapper(OptionsWrapper):
         self._here = -1
 
     @property
+    def here(self) -> Any:
+        """The key of the state that the environment is in."""
+        return self._seen
+
+    @property
     def explorer(self) -> Explorer:
         """What was seen so far."""
         return self._explorer

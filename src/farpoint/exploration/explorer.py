@@ -117,6 +117,11 @@ class Explorer:
         )  # fmt: skip
         return int(action), int(now)
 
+    def untried_action(self, state: int) -> int:
+        """Return the first action that was never tried in a state, -1 if all were."""
+        untried = self.memory.tried[state, : self.memory.n_actions[state]] == 0
+        return int(untried.argmax()) if untried.any() else NONE
+
     @property
     def uniform_actions(self) -> bool:
         """Whether primitive actions are drawn uniformly."""

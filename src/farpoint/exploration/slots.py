@@ -40,7 +40,10 @@ class SlotOptions(Options["SlotOption"]):
         routes = self.explorer.routes
         if state is None or state >= routes.shape[1]:
             return np.full(len(self), NONE, dtype=np.int16)
-        return np.asarray(routes[:, state])
+        column = routes[:, state].copy()
+        # In its goal an option tries what was never tried there: an agent that acts by itself may never do that.
+        column[self.goals == state] = self.explorer.untried_action(state)
+        return column
 
     def __len__(self) -> int:
         return int(self.goals.size)

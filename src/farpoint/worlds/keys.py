@@ -16,8 +16,8 @@ StateKey = Callable[[Any, Any], Hashable]
 def state_key(env: Any, observation: Any) -> Hashable:
     """Return what identifies the state that an environment is in, from its observation or from the environment itself.
 
-    MiniGrid: the walls, where the agent stands and looks, what it carries, and every object. Elsewhere: a whole
-    number as it is, a tuple of whole numbers as it is, an array of whole numbers as its bytes.
+    MiniGrid: the walls, where the agent stands and looks, what it carries, and every object. Elsewhere: a whole number
+    or a text as it is, an array of whole numbers as its bytes, a tuple or dict of these item by item.
 
     MiniGrid's own ``hash()`` is not used: it prints the agent's position, which is a pair of Python integers at first
     and of NumPy integers after a step, so that one state has two hashes.
@@ -35,10 +35,24 @@ def state_key(env: Any, observation: Any) -> Hashable:
     if hasattr(base, "P") and hasattr(base, "s"):
         # The table's own number, whatever wrappers make of the observation.
         return int(base.s)
-    if isinstance(observation, (int, np.integer)):
+    return plain_key(observation)
+
+
+def plain_key(observation: Any) -> Hashable:
+    """Return an observation as a key: numbers, texts, arrays of whole numbers, and tuples and dicts of these.
+
+    >>> import numpy as np
+    >>> plain_key({"place": (np.int64(3), 4), "door": "open"})
+    (('door', 'open'), ('place', (3, 4)))
+    """
+    if isinstance(observation, (int, np.integer, np.bool_)):
         return int(observation)
-    if isinstance(observation, tuple) and all(isinstance(item, (int, np.integer)) for item in observation):
-        return tuple(int(item) for item in observation)
+    if isinstance(observation, (str, bytes, frozenset)):
+        return observation
+    if isinstance(observation, tuple):
+        return tuple(plain_key(item) for item in observation)
+    if isinstance(observation, dict):
+        return tuple((name, plain_key(observation[name])) for name in sorted(observation))
     if isinstance(observation, np.ndarray):
         if not np.issubdtype(observation.dtype, np.integer) and observation.dtype != bool:
             raise InvalidInput(
@@ -47,8 +61,8 @@ def state_key(env: Any, observation: Any) -> Hashable:
             )
         return observation.tobytes()
     raise InvalidInput(
-        f"observation must be a whole number, a tuple of them or an array; got {type(observation).__name__}. "
-        "Pass state=, a function of (env, observation) that gives a hashable key."
+        f"observation must be a whole number, a text, an array, or a tuple or dict of these; got "
+        f"{type(observation).__name__}. Pass state=, a function of (env, observation) that gives a hashable key."
     )
 
 

@@ -1,0 +1,139 @@
+"""The wrapper in which options appear while an agent trains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+from tests.helpers.envs import make
+from tests.unit.exploration.test_exploring import MapEnv, torus
+
+WORLD = replace(fp.World.from_graph(torus()), start=5)
+
+
+def wrapped(**settings: Any) -> fp.DiscoveringWrapper:
+    return fp.DiscoveringWrapper(MapEnv(WORLD, 60), **{"n_options": 4, **settings})
+
+
+def random_steps(env: fp.DiscoveringWrapper, count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Return the info of decisions that are drawn uniformly among what is offered."""
+    rng, infos = np.random.default_rng(seed), []
+    _, info = env.reset(seed=seed)
+    for _ in range(count):
+        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+        _, _, terminated, truncated, info = env.step(action)
+        infos.append(info)
+        if terminated or truncated:
+            _, info = env.reset()
+    return infos
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3])
+def test_a_uniform_choice_among_what_is_offered_is_an_option_with_probability_p(p: float) -> None:
+    infos = random_steps(wrapped(option_probability=p), 6_000)
+    # After the first options were made; in their goals, and in new states, fewer can start.
+    taken = np.mean([info["option"] >= 0 for info in infos[500:]])
+    assert 0.75 * p < taken < 1.1 * p
+
+
+def test_slots_are_empty_at_first_and_then_lead_to_their_goals() -> None:
+    env = wrapped(option_probability=0.3)
+    env.reset(seed=0)
+    assert env.action_masks().tolist() == [True] * 4 + [False] * 4
+    infos = random_steps(env, 3_000)
+    assert (env.options.goals >= 0).all()
+    # A step with an option ends in a goal, unless the episode ended.
+    whole = [info for info in infos if info["option"] >= 0 and info["duration"] > 1]
+    assert len(whole) > 100
+    labels = list(env.options.number)
+    env.reset(seed=1)
+    for slot in range(4):
+        goal = labels[int(env.options.goals[slot])]
+        assert env.options.reached(slot, goal)
+        assert env.options.act(slot, goal) is None
+
+
+def test_slots_keep_their_goal_and_info_says_when_they_do_not() -> None:
+    env = wrapped(option_probability=0.3, remake_every=50)
+    _, info = env.reset(seed=3)
+    before, rng, n_changes = env.options.goals.copy(), np.random.default_rng(3), 0
+    for _ in range(2_000):
+        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
+        _, _, _, truncated, info = env.step(action)
+        changed = np.flatnonzero(env.options.goals != before).tolist()
+        assert info["changed_options"] == changed
+        n_changes += len(changed)
+        before = env.options.goals.copy()
+        if truncated:
+            _, info = env.reset()
+    assert 4 <= n_changes < 4 * env.total_steps / 50, "not every slot changes every time"
+
+
+def test_the_same_seed_gives_the_same_training() -> None:
+    one, other = (random_steps(wrapped(), 1_500, seed=4) for _ in range(2))
+    assert all(np.array_equal(a["action_mask"], b["action_mask"]) for a, b in zip(one, other, strict=True))
+    assert [info["option"] for info in one] == [info["option"] for info in other]
+
+
+def test_an_option_that_is_not_offered_is_a_random_action_or_an_error() -> None:
+    env = wrapped()
+    env.reset(seed=0)
+    *_, info = env.step(5)
+    assert (info["option"], info["duration"]) == (-1, 1)
+    strict = wrapped(unavailable="refuse")
+    strict.reset(seed=0)
+    with pytest.raises(InvalidInput, match="option 1 must be one that can start here"):
+        strict.step(5)
+
+
+@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v4", "CliffWalking-v1", "MiniGrid-DoorKey-5x5-v0"])
+def test_gymnasium_accepts_it(name: str) -> None:
+    check_env(fp.DiscoveringWrapper(make(name), n_options=3), skip_render_check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["FrozenLake-v1", "CliffWalking-v1"])
+def test_stable_baselines_accepts_it_and_trains_on_it(name: str) -> None:
+    sb3, contrib = pytest.importorskip("stable_baselines3"), pytest.importorskip("sb3_contrib")
+    from stable_baselines3.common.env_checker import check_env as check_sb3
+
+    check_sb3(fp.DiscoveringWrapper(make(name), n_options=3))
+    small = {"policy_kwargs": {"net_arch": [16]}, "device": "cpu", "seed": 0}
+    ppo = {"n_steps": 64, "batch_size": 32}
+    for kind, arguments in (
+        (sb3.DQN, {"learning_starts": 50}),
+        (sb3.PPO, ppo),
+        (contrib.MaskablePPO, ppo),
+        (fp.SMDPDQN, {"learning_starts": 50}),
+    ):
+        env = fp.DiscoveringWrapper(make(name), n_options=3, option_probability=0.3)
+        kind("MlpPolicy", env, **arguments, **small).learn(400)
+        assert env.total_steps >= 400
+        assert (env.options.goals >= 0).any()
+
+
+def test_a_tabular_agent_learns_with_options_that_appear() -> None:
+    class Rewarded(MapEnv):
+        def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+            state, _, _, truncated, info = super().step(action)
+            return state, float(state == 70), state == 70, truncated, info
+
+    env = fp.DiscoveringWrapper(Rewarded(WORLD, 60), n_options=4, option_probability=0.2)
+    agent = fp.train_tabular(env, 6_000, algorithm="intra-option", seed=1)
+    assert np.mean(agent.episode_rewards[-20:]) > 0.9
+
+
+def test_the_wrapper_can_be_made_again_from_its_spec() -> None:
+    env = fp.DiscoveringWrapper(gym.make("CliffWalking-v1"), n_options=7, option_probability=0.1)
+    assert env.spec is not None
+    again = gym.make(env.spec)
+    assert again.action_space == env.action_space
+    assert again.get_wrapper_attr("explorer").settings == env.explorer.settings
