@@ -14,7 +14,7 @@ from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
 from farpoint.options.tables import option_table
-from farpoint.simulation.tables import check_option_probability, streams, world_table
+from farpoint.simulation.tables import check_option_probability, episodes_of, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
 _N_CHECKPOINTS = 200
@@ -111,14 +111,11 @@ def learn_episodes(
     gamma = check_fraction("gamma", gamma)
     is_target = np.isin(np.arange(world.n_states), ends)
     best = _optimal_value(world, is_target, world.starts, gamma)
-    inner = world.restart[world.restart < 1.0]
-    limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else n_steps
-    cdf = np.cumsum(world.starts)
-    cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
+    episodes = episodes_of(world, n_steps)
     task = EpisodicTask(
         is_target,
-        cdf,
-        limit,
+        episodes.start_cdf,
+        episodes.max_steps,
         check_fraction("alpha", alpha),
         gamma,
         check_fraction("epsilon", epsilon),

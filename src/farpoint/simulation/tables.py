@@ -45,6 +45,25 @@ def world_table(world: World, *, episodic: bool = False) -> WorldTable:
     )
 
 
+class Episodes(NamedTuple):
+    """Where episodes begin, as running sums of the chances of the states, and after how many steps one is cut off."""
+
+    start_cdf: NDArray[np.float64]
+    max_steps: int
+
+
+def episodes_of(world: World, longest: int) -> Episodes:
+    """Return the episodes of a world that has them; without a time limit of its own one may last ``longest`` steps."""
+    assert world.restart is not None
+    assert world.starts is not None
+    inner = world.restart[world.restart < 1.0]
+    limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else longest
+    cdf = np.cumsum(world.starts)
+    # The last start takes whatever rounding has left.
+    cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
+    return Episodes(cdf, limit)
+
+
 def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[np.float64]:
     """Return the running sums of chances within each group; the last of a group is inf."""
     sums = np.cumsum(chances)
