@@ -14,6 +14,7 @@ from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
 from farpoint.options.tables import option_table
+from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 from farpoint.simulation.tables import check_option_probability, episodes_of, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
@@ -56,7 +57,7 @@ def learn_episodes(
     targets: ArrayLike | None = None,
     n_steps: int = 1_000_000,
     n_runs: int = 20,
-    option_probability: float = 0.5,
+    option_probability: float = DEFAULT_OPTION_PROBABILITY,
     near: float = 0.9,
     alpha: float = 0.1,
     gamma: float = 0.99,

@@ -13,6 +13,7 @@ from farpoint.measures.walks import check_start
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
+from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 from farpoint.simulation.tables import Episodes, check_option_probability, episodes_of, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
@@ -21,7 +22,7 @@ def first_visits(
     world: WorldLike,
     options: OptionSet | None = None,
     *,
-    option_probability: float = 0.5,
+    option_probability: float = DEFAULT_OPTION_PROBABILITY,
     n_steps: int = 100_000,
     n_runs: int = 20,
     seed: int = 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -22,6 +22,7 @@ def _episodes(
     n_runs: int,
     n_steps: int,
     layout: int,
+    option_probability: float,
     slippery: bool | None = None,
 ) -> Arrays:
     """Return the steps until a target is first reached and until the greedy policy is near-optimal, for each run.
@@ -30,16 +31,15 @@ def _episodes(
     """
     world = _world(env, layout, slippery)
     count = min(n_options, len(discover(world, t=1)))
+    learn = partial(learn_episodes, world, n_steps=n_steps, option_probability=option_probability)
     if method == "random":
         results = [
-            learn_episodes(
-                world, discover(world, method, n_options=count, seed=run), n_runs=1, n_steps=n_steps, seed=run, n_jobs=1
-            )
+            learn(discover(world, method, n_options=count, seed=run), n_runs=1, seed=run, n_jobs=1)
             for run in range(n_runs)
         ]
     else:
         options = discover(world, method, n_options=None if method == "none" else count)
-        results = [learn_episodes(world, options, n_runs=n_runs, n_steps=n_steps, n_jobs=n_jobs)]
+        results = [learn(options, n_runs=n_runs, n_jobs=n_jobs)]
     return {
         "first_target": np.concatenate([result.first_target for result in results]),
         "near_optimal": np.concatenate([result.near_optimal for result in results]),

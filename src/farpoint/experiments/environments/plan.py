@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
+from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 
 METHODS = ("diffusion", "eigen", "cover", "random", "none")
 N_OPTIONS = 10
@@ -15,10 +16,11 @@ LAYOUT = 3
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work: runs per method, and the most environment steps per run."""
+    """How much work: runs per method, and the most environment steps per run; and how often agents take options."""
 
     n_runs: int
     n_steps: int
+    option_probability: float = DEFAULT_OPTION_PROBABILITY
 
 
 FULL = Scale(n_runs=20, n_steps=500_000)
@@ -46,6 +48,7 @@ class Environment:
             n_options=N_OPTIONS,
             n_runs=scale.n_runs,
             n_steps=scale.n_steps,
+            option_probability=scale.option_probability,
             layout=LAYOUT,
         )
 

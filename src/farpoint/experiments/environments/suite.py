@@ -95,7 +95,10 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
     return Summary(
         figure=(_CAPTION, draw_environments(results, chosen)),
         rows=[{"environment": one.title, **row} for one in chosen for row in environment_rows(results, one)],
-        note=f"{_WHERE_NOT} Numbers of states: {', '.join(sizes)}.",
+        note=(
+            f"{_WHERE_NOT} A random decision is an option with probability {results.scale.option_probability:g}. "
+            f"Numbers of states: {', '.join(sizes)}."
+        ),
     )
 
 
