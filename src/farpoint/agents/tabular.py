@@ -69,8 +69,8 @@ def train_tabular(
     alpha, epsilon : float
         Step size; share of the decisions that are random.
     option_probability : float, optional
-        Probability that a random decision, or one between equal values, is an option; default: that of the wrapper,
-        0.05. See `OptionsWrapper.sample_action`.
+        Probability that a random decision, or one between equal values, is an option; default: that of the
+        wrapper. See `OptionsWrapper.sample_action`.
     seed : int
         The same seed gives the same agent.
     progress : function of (int, int), optional

@@ -9,7 +9,6 @@ from typing import Annotated
 from typer import Argument, BadParameter, Option
 
 from farpoint.errors import InvalidInput, check_path
-from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 
 _WORLD_HELP = (
     "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
@@ -29,7 +28,9 @@ def read_folder(word: str) -> Path:
 
 WorldWord = Annotated[str, Argument(help=_WORLD_HELP)]
 Wind = Annotated[float, Option(help="Probability of being blown down.")]
-OptionProbability = Annotated[float, Option(help="Probability that a random decision is an option; the paper has 0.5.")]
+OptionProbability = Annotated[
+    float | None, Option(help="How often a random decision is an option.  [default: by the options; the paper has 0.5]")
+]
 LargestComponent = Annotated[bool, Option("--largest-component", help=_LARGEST_HELP)]
 Engine = Annotated[str, Option(help="Where the work runs: local, dask or ray.")]
 Address = Annotated[str | None, Option(help=_ADDRESS_HELP)]
@@ -68,7 +69,7 @@ class CompareArguments:
     methods: Annotated[str, Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none"
     t: Annotated[float | None, Option(help="Diffusion time.  [default: 4]")] = None
     n_options: Annotated[int | None, Option(help="The same number for each method.")] = None
-    option_probability: OptionProbability = DEFAULT_OPTION_PROBABILITY
+    option_probability: OptionProbability = None
     wind: Wind = 0.0
     n_runs: Annotated[int, Option(help="Learning runs per target.")] = 30
     n_episodes: Annotated[int, Option(help="Episodes per run.")] = 400
@@ -138,4 +139,4 @@ class SuiteArguments:
 class AgentSuiteArguments(SuiteArguments):
     """The arguments of a suite in which agents act at random, by a probability that can be chosen."""
 
-    option_probability: OptionProbability = DEFAULT_OPTION_PROBABILITY
+    option_probability: OptionProbability = None

@@ -31,10 +31,12 @@ def run_suite(name: str, arguments: SuiteArguments) -> None:
 
 def run_agent_suite(name: str, arguments: AgentSuiteArguments) -> None:
     """Run the suite of this name with agents that take options with the probability asked for."""
-    chance = check_option_probability(arguments.option_probability)
     suite = load_suite(name)
-    full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
-    run_command(replace(suite, full=full, quick=quick), arguments)
+    if arguments.option_probability is not None:
+        chance = check_option_probability(arguments.option_probability)
+        full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
+        suite = replace(suite, full=full, quick=quick)
+    run_command(suite, arguments)
 
 
 def run_command(suite: Suite[Any], arguments: SuiteArguments) -> None:

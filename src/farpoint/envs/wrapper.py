@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_generator, check_integer, check_word
 from farpoint.options import OptionLike, OptionList, Options, OptionSet
-from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
+from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
 from farpoint.worlds.environments import check_action, check_env, count_actions, has_table
 from farpoint.worlds.keys import StateKey
 
@@ -117,6 +117,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         self.strict = bool(strict)
         self.action_space = gym.spaces.Discrete(self.n_actions + len(self.options))  # type: ignore[assignment]
         self.option_probability = DEFAULT_OPTION_PROBABILITY
+        if isinstance(options, OptionSet):
+            self.option_probability = options.option_probability
         self.total_steps = 0
         self.episode_steps = 0
         # Called after every primitive step, also inside options: for agents that learn from each of them.
@@ -199,8 +201,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         Parameters
         ----------
         option_probability : float, optional
-            Default: the wrapper's attribute of that name, 0.05. Where there is no option, or no primitive action, to
-            choose from, the other kind is taken.
+            Default: the wrapper's attribute of that name, which is that of an `OptionSet` or 0.05. Where there is no
+            option, or no primitive action, to choose from, the other kind is taken.
         among : array of bool, optional
             The actions to choose from; default: all that can be taken now (`action_masks`).
         rng : numpy Generator, optional

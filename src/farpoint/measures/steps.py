@@ -22,7 +22,7 @@ from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
-from farpoint.simulation.probabilities import PAPER_OPTION_PROBABILITY
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY
 from farpoint.worlds import World, WorldLike, as_world
 
 # Larger worlds go the sparse way, to sampled targets.

@@ -13,8 +13,7 @@ from farpoint.measures.walks import check_start
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.tables import option_table
-from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
-from farpoint.simulation.tables import Episodes, check_option_probability, episodes_of, streams, world_table
+from farpoint.simulation.tables import Episodes, episodes_of, streams, usual_or, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
 
@@ -22,7 +21,7 @@ def first_visits(
     world: WorldLike,
     options: OptionSet | None = None,
     *,
-    option_probability: float = DEFAULT_OPTION_PROBABILITY,
+    option_probability: float | None = None,
     n_steps: int = 100_000,
     n_runs: int = 20,
     seed: int = 0,
@@ -37,8 +36,9 @@ def first_visits(
     ----------
     world, options
         As in `steps_between_states`; states need not be reachable from each other.
-    option_probability : float
-        Probability that a decision is an option, where one can start.
+    option_probability : float, optional
+        Probability that a decision is an option, where one can start; default: that of the options,
+        `OptionSet.option_probability`.
     n_steps, n_runs : int
         Steps per run, over all its episodes; runs.
     seed, n_jobs : int
@@ -61,7 +61,7 @@ def first_visits(
     """
     world = as_world(world)
     check_same_world(world, options)
-    chance = check_option_probability(option_probability)
+    chance = usual_or(option_probability, options)
     n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)
     check_memory("n_runs", n_runs, 16 * n_runs * world.n_states)
     table = world_table(world, episodic=world.restart is not None)

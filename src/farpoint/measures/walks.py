@@ -18,8 +18,8 @@ from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY
 from farpoint.options.tables import option_table
-from farpoint.simulation.probabilities import PAPER_OPTION_PROBABILITY
 from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, listed
+from farpoint.options import OptionSet
 from farpoint.worlds import World
 
 
@@ -84,6 +85,13 @@ def check_option_probability(value: object) -> float:
     if chance == 1.0:
         raise InvalidInput("option_probability must be below 1 for an agent to be simulated; got 1.")
     return chance
+
+
+def usual_or(value: object, options: OptionSet | None) -> float:
+    """Return the probability asked for or, of None, that of the options themselves."""
+    if value is None:
+        return 0.0 if options is None else options.option_probability
+    return check_option_probability(value)
 
 
 def streams(seed: int, count: int) -> NDArray[np.uint64]:

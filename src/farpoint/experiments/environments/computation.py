@@ -22,7 +22,7 @@ def _episodes(
     n_runs: int,
     n_steps: int,
     layout: int,
-    option_probability: float,
+    option_probability: float | None,
     slippery: bool | None = None,
 ) -> Arrays:
     """Return the steps until a target is first reached and until the greedy policy is near-optimal, for each run.

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
-from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 
 METHODS = ("diffusion", "eigen", "cover", "random", "none")
 N_OPTIONS = 10
@@ -16,11 +15,14 @@ LAYOUT = 3
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work: runs per method, and the most environment steps per run; and how often agents take options."""
+    """How much work: runs per method and the most environment steps per run; and how often agents take options.
+
+    None leaves that to the options (`OptionSet.option_probability`).
+    """
 
     n_runs: int
     n_steps: int
-    option_probability: float = DEFAULT_OPTION_PROBABILITY
+    option_probability: float | None = None
 
 
 FULL = Scale(n_runs=20, n_steps=500_000)

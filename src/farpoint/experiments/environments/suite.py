@@ -96,10 +96,16 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
         figure=(_CAPTION, draw_environments(results, chosen)),
         rows=[{"environment": one.title, **row} for one in chosen for row in environment_rows(results, one)],
         note=(
-            f"{_WHERE_NOT} A random decision is an option with probability {results.scale.option_probability:g}. "
+            f"{_WHERE_NOT} A random decision is an option with probability {_chance(results.scale)}. "
             f"Numbers of states: {', '.join(sizes)}."
         ),
     )
+
+
+def _chance(scale: Scale) -> str:
+    if scale.option_probability is not None:
+        return f"{scale.option_probability:g}"
+    return "1 / (1 + 2 d²), d² the mean squared distance to the nearest goal, or 2 per episode if that is more"
 
 
 def _experiment(environment: Environment) -> Experiment[Scale]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
 from farpoint.experiments.large.coverage import METHODS
+from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
 from farpoint.report.names import WORLD_TITLES as CATALOGUE_TITLES
-from farpoint.simulation.probabilities import DEFAULT_OPTION_PROBABILITY
 
 LARGE_MAZE = "large_maze"
 WORLD_TITLES = {**CATALOGUE_TITLES, LARGE_MAZE: "maze of 10 000"}
