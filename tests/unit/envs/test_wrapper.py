@@ -405,4 +405,4 @@ def test_options_from_a_log_of_a_puzzle_that_slips_last_through_every_episode() 
             over = terminated or truncated
         unexpected += info["unexpected"]
     assert wrapped.total_steps == 200 * 40
-    assert unexpected < 0.01 * wrapped.total_steps
+    assert unexpected > 0, "the log lacks nothing, so that nothing was tested"
