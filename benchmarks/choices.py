@@ -72,7 +72,7 @@ def shown(number: float) -> str:
 def probabilities() -> None:
     """Mean steps by the usual probability and by constants, as multiples of those by the best one."""
     print_row("world, goals", "options", "usual p", "best p", "usual", *SHOWN)
-    worst = dict.fromkeys(("usual", *SHOWN), 1.0)
+    worst: dict[object, float] = dict.fromkeys(("usual", *SHOWN), 1.0)
     for name, make in WORLDS.items():
         world = make()
         everything = len(fp.discover(world, t=4))
@@ -82,7 +82,10 @@ def probabilities() -> None:
                 usual = options.option_probability
                 means = {chance: mean_steps(world, options, chance) for chance in (*PROBABILITIES, usual)}
                 best = min(means, key=lambda chance: means[chance])
-                ratios = {"usual": means[usual] / means[best], **{p: means[p] / means[best] for p in SHOWN}}
+                ratios: dict[object, float] = {
+                    "usual": means[usual] / means[best],
+                    **{p: means[p] / means[best] for p in SHOWN},
+                }
                 worst = {key: max(worst[key], ratio) for key, ratio in ratios.items()}
                 cells = (f"{ratio:.2f}" if ratio < 1e3 else shown(ratio) for ratio in ratios.values())
                 print_row(f"{name}, {method}", len(options), f"{usual:.3f}", f"{best:.3g}", *cells)

@@ -81,4 +81,5 @@ def _episodes(world: World, n_steps: int) -> Episodes:
 def _one_run(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int64]:
     from farpoint.measures.walk_kernels import first_visits as visit
 
-    return visit(*shared, stream)
+    table, options, chance, start_cdf, max_steps, n_steps = shared
+    return visit(table, options, chance, start_cdf, max_steps, n_steps, stream)

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MEASURES = {"first_target": "target first reached", "near_optimal": "near-optimal"}
-_WHERE_NOT = (
-    "In the MiniGrid worlds diffusion options do not help, or hinder. FourRooms: their goals are corners, the goal "
-    "cell is not one, and since it ends the episode no route passes through it, so that time spent on options is not "
-    "spent near it. MultiRoom: the score (there the walk's own form, because the world has more than 2 500 states) has "
-    "its maxima in the small closed room in which episodes begin, so that the options lead nowhere new."
-)
 _CAPTION = (
     "Environment steps until a target is first reached, and until the greedy policy is near-optimal: interquartile "
     "means of runs with 95 % intervals."
@@ -96,7 +90,7 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
         figure=(_CAPTION, draw_environments(results, chosen)),
         rows=[{"environment": one.title, **row} for one in chosen for row in environment_rows(results, one)],
         note=(
-            f"{_WHERE_NOT} A random decision is an option with probability {_chance(results.scale)}. "
+            f"A random decision is an option with probability {_chance(results.scale)}. "
             f"Numbers of states: {', '.join(sizes)}."
         ),
     )
