@@ -176,7 +176,7 @@ class OptionSet(Options[Option]):
         >>> import farpoint as fp
         >>> world = fp.maze()
         >>> [round(fp.discover(world, n_options=n).option_probability, 3) for n in (2, 6, 16)]
-        [0.002, 0.01, 0.068]
+        [0.002, 0.01, 0.069]
         """
         return usual_option_probability(self.world, self.goals)
 
