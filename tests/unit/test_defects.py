@@ -390,12 +390,6 @@ def test_n_options_alone_computes_no_score_but_those_it_needs(kind: str, monkeyp
     assert {(tolerance, n_jobs) for _, tolerance, n_jobs in computed} == {(0.05, 1)}
 
 
-def test_n_options_alone_needs_one_decomposition_in_a_small_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    computed = spy_on_local_scores(monkeypatch)
-    assert fp.discover(fp.maze(), n_options=10).record["solver"] == "spectral"
-    assert not computed
-
-
 def test_the_lattice_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> None:
     from farpoint.diffusion.scores.lattice import lattice_scores
 

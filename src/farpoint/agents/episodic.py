@@ -14,7 +14,7 @@ from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
 from farpoint.options.routes import least_over_choices
 from farpoint.options.tables import option_table
-from farpoint.simulation.tables import check_option_probability, streams, world_table
+from farpoint.simulation.tables import episodes_of, streams, usual_or, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
 _N_CHECKPOINTS = 200
@@ -56,7 +56,7 @@ def learn_episodes(
     targets: ArrayLike | None = None,
     n_steps: int = 1_000_000,
     n_runs: int = 20,
-    option_probability: float = 0.5,
+    option_probability: float | None = None,
     near: float = 0.9,
     alpha: float = 0.1,
     gamma: float = 0.99,
@@ -80,8 +80,8 @@ def learn_episodes(
         Default: the world's.
     n_steps, n_runs : int
         Environment steps per run; runs.
-    option_probability : float
-        Probability that a random decision is an option.
+    option_probability : float, optional
+        Probability that a random decision is an option; default: that of the options, `OptionSet.option_probability`.
     near : float
         Share of the optimal discounted reward at which the greedy policy is near-optimal, by ``n_evaluations`` episodes
         at each of 200 checkpoints.
@@ -111,18 +111,15 @@ def learn_episodes(
     gamma = check_fraction("gamma", gamma)
     is_target = np.isin(np.arange(world.n_states), ends)
     best = optimal_value(world, is_target, world.starts, gamma)
-    inner = world.restart[world.restart < 1.0]
-    limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else n_steps
-    cdf = np.cumsum(world.starts)
-    cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
+    episodes = episodes_of(world, n_steps)
     task = EpisodicTask(
         is_target,
-        cdf,
-        limit,
+        episodes.start_cdf,
+        episodes.max_steps,
         check_fraction("alpha", alpha),
         gamma,
         check_fraction("epsilon", epsilon),
-        check_option_probability(option_probability),
+        usual_or(option_probability, options),
         # Denser at the beginning, where the fast ones arrive.
         np.unique(np.geomspace(_N_CHECKPOINTS, n_steps, _N_CHECKPOINTS).astype(np.int64)),
         check_fraction("near", near) * best,

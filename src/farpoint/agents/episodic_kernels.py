@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from farpoint.agents.option_value_kernels import best_decision, greedy_step, learn_inside_options, next_choice
 from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
-from farpoint.simulation.kernels import PRIMITIVE, Stream, move, uniform
+from farpoint.simulation.kernels import PRIMITIVE, Stream, draw_start, move, terminal
 from farpoint.simulation.tables import WorldTable
 
 Values = NDArray[np.float64]
@@ -31,18 +31,6 @@ class EpisodicTask(NamedTuple):
     n_evaluations: int
 
 
-@compiled(nogil=True, inline="always")
-def draw_start(task: EpisodicTask, stream: Stream) -> int:
-    """Return the first state of an episode."""
-    return int(np.searchsorted(task.start_cdf, uniform(stream), side="right"))
-
-
-@compiled(nogil=True, inline="always")
-def terminal(world: WorldTable, state: int) -> bool:
-    """Return whether a state has no choices: the episode ends there."""
-    return bool(world.choice_ptr[state + 1] == world.choice_ptr[state])
-
-
 @compiled(nogil=True)
 def greedy_return(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: EpisodicTask, stream: Stream
@@ -50,7 +38,7 @@ def greedy_return(
     """Return the mean discounted reward of best decisions, options among them."""
     total = 0.0
     for _ in range(task.n_evaluations):
-        state = draw_start(task, stream)
+        state = draw_start(task.start_cdf, stream)
         option = PRIMITIVE
         for step in range(task.max_steps):
             if terminal(world, state):
@@ -73,7 +61,7 @@ def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, 
     q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
     alpha, gamma = task.alpha, task.gamma
     first = -1
-    state = draw_start(task, stream)
+    state = draw_start(task.start_cdf, stream)
     option = PRIMITIVE
     used = 0
     done = 0
@@ -96,7 +84,7 @@ def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, 
                 first = done
             state = after
             if ended or used >= task.max_steps:
-                state = draw_start(task, stream)
+                state = draw_start(task.start_cdf, stream)
                 option = PRIMITIVE
                 used = 0
         if first >= 0 and greedy_return(world, options, q, q_options, task, stream) >= task.good_enough:

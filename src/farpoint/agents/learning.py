@@ -13,6 +13,7 @@ from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY
 from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
@@ -92,7 +93,7 @@ def learn(
     n_runs: int = 30,
     n_episodes: int = 400,
     max_steps: int = 100,
-    option_probability: float = 0.5,
+    option_probability: float = PAPER_OPTION_PROBABILITY,
     alpha: float = 0.1,
     gamma: float = 0.9,
     algorithm: str = "paper",

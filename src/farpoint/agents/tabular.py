@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +25,7 @@ class TabularAgent:
     >>> import gymnasium as gym, farpoint as fp
     >>> env = gym.make("FrozenLake-v1", is_slippery=False)
     >>> env = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
-    >>> agent = fp.train_tabular(env, 3000, seed=1)
+    >>> agent = fp.train_tabular(env, 3000, seed=0)
     >>> agent.episode_rewards[-1]
     1.0
     """
@@ -39,6 +39,13 @@ class TabularAgent:
         """Return the best action that can be taken, the first of equals."""
         return int(np.where(mask, self.values[key], -np.inf).argmax())
 
+    def forget(self, options: Iterable[int]) -> None:
+        """Forget the values of options that lead elsewhere now (`DiscoveringWrapper`)."""
+        columns = [self.env.n_actions + option for option in options]
+        if columns:
+            for values in self.values.values():
+                values[columns] = 0.0
+
     def __repr__(self) -> str:
         return f"TabularAgent({len(self.values)} states, {self.n_steps} steps, {len(self.episode_rewards)} episodes)"
 
@@ -50,6 +57,7 @@ def train_tabular(
     algorithm: str = "smdp",
     alpha: float = 0.2,
     epsilon: float = 0.1,
+    option_probability: float | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> TabularAgent:
@@ -66,6 +74,10 @@ def train_tabular(
         ``"intra-option"``: each primitive step, also inside options, updates the value of its action and of every
         option whose policy could have taken that action, as in `learn`.
     alpha, epsilon : float
+        Step size; share of the decisions that are random.
+    option_probability : float, optional
+        Probability that a random decision, or one between equal values, is an option; default: that of the
+        wrapper. See `OptionsWrapper.sample_action`.
     seed : int
         The same seed gives the same agent.
     progress : function of (int, int), optional
@@ -83,6 +95,8 @@ def train_tabular(
     check_word("algorithm", algorithm, TABULAR_ALGORITHMS)
     n_steps = check_integer("n_steps", n_steps, 1)
     alpha, epsilon = check_fraction("alpha", alpha), check_fraction("epsilon", epsilon)
+    chance = env.option_probability if option_probability is None else option_probability
+    chance = check_fraction("option_probability", chance)
     check_function("progress", progress)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
@@ -94,11 +108,13 @@ def train_tabular(
         rewards = 0.0
         while agent.n_steps < n_steps:
             key, mask = env.read(observation), info["action_mask"].astype(bool)
-            action = int(rng.choice(np.flatnonzero(mask))) if rng.random() < epsilon else _greedy(agent, key, mask, rng)
+            among = mask if rng.random() < epsilon else _best_actions(agent, key, mask)
+            action = env.sample_action(chance, among=among, rng=rng)
             observation, reward, terminated, truncated, info = env.step(action)
             if not intra:
                 best = 0.0 if terminated else _best_value(agent, env.read(observation), info["action_mask"])
                 agent.values[key][action] += alpha * (reward + info["discount"] * best - agent.values[key][action])
+            agent.forget(info.get("changed_options", ()))
             agent.n_steps += info["duration"]
             rewards += info["reward_sum"]
             if terminated or truncated:
@@ -112,9 +128,9 @@ def train_tabular(
     return agent
 
 
-def _greedy(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_], rng: np.random.Generator) -> int:
+def _best_actions(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     values = np.where(mask, agent.values[key], -np.inf)
-    return int(rng.choice(np.flatnonzero(values == values.max())))
+    return np.asarray(values == values.max())
 
 
 def _best_value(agent: TabularAgent, key: Hashable, mask: NDArray[Any]) -> float:

@@ -11,7 +11,13 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from farpoint import engines
-from farpoint.cli.arguments import CompareArguments, DiscoverArguments, ExploreArguments, SuiteArguments
+from farpoint.cli.arguments import (
+    AgentSuiteArguments,
+    CompareArguments,
+    DiscoverArguments,
+    ExploreArguments,
+    SuiteArguments,
+)
 from farpoint.experiments.suites import SUITES
 
 app = typer.Typer(
@@ -97,4 +103,5 @@ _add_command(
 for _name, _entry in SUITES.items():
     if _name == "explore":  # has more arguments than a suite
         continue
-    _add_command(_name, _entry.help, SuiteArguments, "farpoint.cli.suite", "run_suite", _name)
+    _takes, _runs = (AgentSuiteArguments, "run_agent_suite") if _entry.agents else (SuiteArguments, "run_suite")
+    _add_command(_name, _entry.help, _takes, "farpoint.cli.suite", _runs, _name)

@@ -28,6 +28,9 @@ def read_folder(word: str) -> Path:
 
 WorldWord = Annotated[str, Argument(help=_WORLD_HELP)]
 Wind = Annotated[float, Option(help="Probability of being blown down.")]
+OptionProbability = Annotated[
+    float | None, Option(help="How often a random decision is an option.  [default: by the options; the paper has 0.5]")
+]
 LargestComponent = Annotated[bool, Option("--largest-component", help=_LARGEST_HELP)]
 Engine = Annotated[str, Option(help="Where the work runs: local, dask or ray.")]
 Address = Annotated[str | None, Option(help=_ADDRESS_HELP)]
@@ -66,6 +69,7 @@ class CompareArguments:
     methods: Annotated[str, Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none"
     t: Annotated[float | None, Option(help="Diffusion time.  [default: 4]")] = None
     n_options: Annotated[int | None, Option(help="The same number for each method.")] = None
+    option_probability: OptionProbability = None
     wind: Wind = 0.0
     n_runs: Annotated[int, Option(help="Learning runs per target.")] = 30
     n_episodes: Annotated[int, Option(help="Episodes per run.")] = 400
@@ -129,3 +133,10 @@ class SuiteArguments:
     ] = Path("out")
     engine: Engine = "local"
     address: Address = None
+
+
+@dataclass(frozen=True)
+class AgentSuiteArguments(SuiteArguments):
+    """The arguments of a suite in which agents act at random, by a probability that can be chosen."""
+
+    option_probability: OptionProbability = None

@@ -14,14 +14,16 @@ from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.cli.arguments import CompareArguments
+from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
 from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
 from farpoint.measures.statistics import Estimate, interquartile_mean
-from farpoint.options import METHODS, discover
+from farpoint.options import METHODS, OptionSet, discover
 from farpoint.report.names import METHOD_TITLES
+from farpoint.simulation.tables import check_option_probability
 from farpoint.worlds import World
 
 # With more states than this the exact table of all targets takes minutes, so targets are sampled.
@@ -43,7 +45,8 @@ _NARROW = 110
 class Measured:
     """What was measured with one method; no cover time if it is longer than is simulated."""
 
-    n_options: int
+    options: OptionSet
+    option_probability: float
     steps: StepsBetweenStates
     cover: CoverTime | None
     learning: LearningResult
@@ -69,6 +72,7 @@ def run(arguments: CompareArguments) -> None:
                 status.update("drawing …")
                 _write(world, measured, folder)
     _print(console, world, measured)
+    _print_choices(console, [one.options for one in measured.values()], arguments)
     if arguments.out:
         console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"), soft_wrap=True)
 
@@ -82,30 +86,45 @@ def _check_numbers(arguments: CompareArguments) -> None:
         check_time(arguments.t)
     if arguments.n_options is not None:
         check_integer("--n-options", arguments.n_options, 1)
+    if arguments.option_probability is not None:
+        check_option_probability(arguments.option_probability)
 
 
 def _compare_episodes(console: Console, world: World, methods: list[str], arguments: CompareArguments) -> None:
     """Print the steps until a target is first reached and until the policy is near-optimal, for each method."""
     count = arguments.n_options or min(_EPISODIC_OPTIONS, len(discover(world, t=1)))
-    names = ("method", "options", "target first reached [95 %]", "near-optimal [95 %]")
+    found = {}
+    names = ("method", "options", "p", "target first reached [95 %]", "near-optimal [95 %]")
     table = _table(world, names)
     with console.status("comparing …") as status:
         for method in methods:
             status.update(f"learning with {METHOD_TITLES[method]} …")
             n_options = None if method == "none" else count
             options = discover(world, method, t=arguments.t, n_options=n_options, seed=arguments.seed)
+            found[method] = options
             result = learn_episodes(
-                world, options, n_runs=arguments.n_runs, seed=arguments.seed, n_steps=_EPISODIC_STEPS
+                world,
+                options,
+                option_probability=arguments.option_probability,
+                n_runs=arguments.n_runs,
+                seed=arguments.seed,
+                n_steps=_EPISODIC_STEPS,
             )
             cells = []
             for steps in (result.first_target, result.near_optimal):
                 estimate = interquartile_mean(np.minimum(steps, _EPISODIC_STEPS))
                 cells.append(f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]")
-            table.add_row(METHOD_TITLES[method], str(len(options)), *(Text(cell) for cell in cells))
+            chance = _chance(options, arguments.option_probability)
+            table.add_row(METHOD_TITLES[method], str(len(options)), chance, *(Text(cell) for cell in cells))
     console.print(table)
     console.print(
-        Text(f"environment steps, interquartile mean of runs; at most {_EPISODIC_STEPS:,} steps per run", style="dim")
+        Text(
+            f"environment steps, interquartile mean of runs; at most {_EPISODIC_STEPS:,} steps per run · "
+            "p: how often a random decision is an option",
+            style="dim",
+        )
     )
+    _print_choices(console, list(found.values()), arguments)
 
 
 def _task(world: World, seed: int) -> tuple[int, NDArray[np.int64]]:
@@ -132,22 +151,33 @@ def _measure(
         # There would be thousands of local maxima, and each option costs a solve of the whole world.
         count = _OPTIONS_OF_MANY
     options = discover(world, method, t=arguments.t, n_options=count, seed=arguments.seed)
+    chance = options.option_probability if arguments.option_probability is None else arguments.option_probability
     try:
-        cover = cover_time(world, options, start=start, seed=arguments.seed, max_steps=_LONGEST_COVER, n_runs=50)
+        cover = cover_time(
+            world,
+            options,
+            start=start,
+            option_probability=chance,
+            seed=arguments.seed,
+            max_steps=_LONGEST_COVER,
+            n_runs=50,
+        )
     except InvalidInput:
         # Some state is nearly out of reach; the table says so.
         cover = None
     # The same seed draws the same targets for every method.
     n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
     return Measured(
-        len(options),
-        steps_between_states(world, options, n_targets=n_targets, seed=arguments.seed),
+        options,
+        chance,
+        steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=arguments.seed),
         cover,
         learn(
             world,
             options,
             start=start,
             targets=targets,
+            option_probability=chance,
             n_runs=arguments.n_runs,
             n_episodes=arguments.n_episodes,
             max_steps=arguments.max_steps,
@@ -163,7 +193,8 @@ def _rows(measured: dict[str, Measured]) -> list[dict[str, str]]:
         rows.append(
             {
                 "method": METHOD_TITLES[method],
-                "options": str(one.n_options),
+                "options": str(len(one.options)),
+                "p": _chance(one.options, one.option_probability),
                 **_steps(one.steps),
                 "cover time [95 %]": cover or f"> {_LONGEST_COVER:,}",
                 "learning, IQM [95 %]": str(interquartile_mean(one.learning.run_means)),
@@ -193,6 +224,20 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.1e}"
 
 
+def _chance(options: OptionSet, given: float | None) -> str:
+    if len(options) == 0:
+        return "–"
+    return f"{options.option_probability if given is None else given:.3g}"
+
+
+def _print_choices(console: Console, found: list[OptionSet], arguments: CompareArguments) -> None:
+    """Print how options were chosen, and a warning for each method whose options harm."""
+    for options in found:
+        print_choice(console, options)
+    for options in found:
+        print_harm(console, options, arguments.option_probability, arguments.seed)
+
+
 def _table(world: World, names: tuple[str, ...]) -> Table:
     table = Table(title=f"{world.name}, {world.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
     for name in names:
@@ -215,7 +260,8 @@ def _print(console: Console, world: World, measured: dict[str, Measured]) -> Non
     over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
     console.print(
         f"steps: exact expected steps from one state to another, over {over} · cover time: steps to visit every state "
-        "· learning: steps to the target over all episodes, interquartile mean of runs",
+        "· learning: steps to the target over all episodes, interquartile mean of runs · "
+        "p: how often a random decision is an option",
         highlight=False,
         style="dim",
     )

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from farpoint.cli.arguments import DiscoverArguments
+from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.pictures import draw_options
 from farpoint.cli.progress import progress_bar
@@ -49,7 +50,9 @@ def run(arguments: DiscoverArguments) -> None:
     if blocks is not None:
         shutil.rmtree(blocks, ignore_errors=True)
     _print_facts(console, _facts(options, seconds))
+    print_choice(console, options)
     _print_map(console, options)
+    print_harm(console, options, None, arguments.seed)
     if arguments.out:
         console.print(Text(f"options.npz and {n_pictures} pictures in {arguments.out}/"), soft_wrap=True)
         for name, reason in skipped.items():
@@ -94,6 +97,8 @@ def _facts(options: OptionSet, seconds: float) -> dict[str, str]:
     solver = record.get("solver", "–")
     if record.get("form") == "polar":
         solver += ", polar"
+    elif record.get("form") == "symmetrized":
+        solver += ", symmetrized"
     return {
         "world": options.world.name,
         "states": f"{options.world.n_states:,}",

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from rich.text import Text
 
+from farpoint import exploration
 from farpoint.cli.arguments import ExploreArguments, SuiteArguments
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import make_env, read_world
 from farpoint.errors import InvalidInput
-from farpoint.exploration import Exploration, explore
 from farpoint.files import results_folder, write_rows
 from farpoint.report.curves import tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
@@ -40,7 +40,7 @@ def run(arguments: ExploreArguments) -> None:
     env, settings = _read(arguments)
     with results_folder(arguments.out) if arguments.out else nullcontext() as folder, progress_bar() as progress:
         task = progress.add_task("exploring", total=arguments.n_steps)
-        found = explore(
+        found = exploration.explore(
             env,
             arguments.n_steps,
             arguments.method,
@@ -74,7 +74,7 @@ def _read(arguments: ExploreArguments) -> tuple[Any, dict[str, Any]]:
     return world, {"max_episode_steps": arguments.max_episode_steps}
 
 
-def _facts(found: Exploration) -> dict[str, str]:
+def _facts(found: exploration.Exploration) -> dict[str, str]:
     seen = {}
     for share in _MILESTONES:
         steps = found.steps_until(int(np.ceil(share * found.n_states)))
@@ -89,7 +89,7 @@ def _facts(found: Exploration) -> dict[str, str]:
     }
 
 
-def _write(found: Exploration, folder: Path) -> None:
+def _write(found: exploration.Exploration, folder: Path) -> None:
     found.options.save(folder / "options.npz")
     write_rows(
         folder / "coverage.csv",

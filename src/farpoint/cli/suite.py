@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from farpoint.cli.arguments import SuiteArguments
+from farpoint.cli.arguments import AgentSuiteArguments, SuiteArguments
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.progress import progress_bar
 from farpoint.errors import InvalidInput, check_jobs
@@ -18,6 +19,7 @@ from farpoint.experiments.framework.reporting import SuiteReport, build_report, 
 from farpoint.experiments.suites import load_suite
 from farpoint.files import results_folder
 from farpoint.report.page import FAILS, HOLDS, IN_PART
+from farpoint.simulation.tables import check_option_probability
 
 _COLORS = {HOLDS: "green", IN_PART: "yellow", FAILS: "red"}
 
@@ -25,6 +27,16 @@ _COLORS = {HOLDS: "green", IN_PART: "yellow", FAILS: "red"}
 def run_suite(name: str, arguments: SuiteArguments) -> None:
     """Run the suite of this name and write its page, figures and tables."""
     run_command(load_suite(name), arguments)
+
+
+def run_agent_suite(name: str, arguments: AgentSuiteArguments) -> None:
+    """Run the suite of this name with agents that take options with the probability asked for."""
+    suite = load_suite(name)
+    if arguments.option_probability is not None:
+        chance = check_option_probability(arguments.option_probability)
+        full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
+        suite = replace(suite, full=full, quick=quick)
+    run_command(suite, arguments)
 
 
 def run_command(suite: Suite[Any], arguments: SuiteArguments) -> None:

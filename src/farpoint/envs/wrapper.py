@@ -9,8 +9,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_function, check_generator, check_integer, check_word
 from farpoint.options import OptionLike, OptionList, Options, OptionSet
+from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
 from farpoint.worlds.environments import check_action, check_env, count_actions, has_table
 from farpoint.worlds.keys import StateKey
 
@@ -115,6 +116,9 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         self.unavailable = check_word("unavailable", unavailable, ["refuse", "random"])
         self.strict = bool(strict)
         self.action_space = gym.spaces.Discrete(self.n_actions + len(self.options))  # type: ignore[assignment]
+        self.option_probability = DEFAULT_OPTION_PROBABILITY
+        if isinstance(options, OptionSet):
+            self.option_probability = options.option_probability
         self.total_steps = 0
         self.episode_steps = 0
         # Called after every primitive step, also inside options: for agents that learn from each of them.
@@ -181,6 +185,49 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""
         return self.mask_at(self._seen)
+
+    def sample_action(
+        self,
+        option_probability: float | None = None,
+        *,
+        among: NDArray[Any] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> int:
+        """Return a random decision: an option with this probability, otherwise a primitive action.
+
+        ``action_space.sample()`` takes every action and option equally often, so that with many options an agent
+        hardly moves by itself.
+
+        Parameters
+        ----------
+        option_probability : float, optional
+            Default: the wrapper's attribute of that name, which is that of an `OptionSet` or 0.05. Where there is no
+            option, or no primitive action, to choose from, the other kind is taken.
+        among : array of bool, optional
+            The actions to choose from; default: all that can be taken now (`action_masks`).
+        rng : numpy Generator, optional
+            Default: the one that ``reset(seed=…)`` began.
+
+        Examples
+        --------
+        >>> import gymnasium as gym, farpoint as fp
+        >>> env = gym.make("FrozenLake-v1", is_slippery=False)
+        >>> env = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
+        >>> _ = env.reset(seed=0)
+        >>> env.sample_action(0.0) < env.n_actions, env.sample_action(1.0) < env.n_actions
+        (True, False)
+        """
+        chance = self.option_probability if option_probability is None else option_probability
+        chance = check_fraction("option_probability", chance)
+        check_generator(rng)
+        rng = self._rng if rng is None else rng
+        possible = np.flatnonzero(self.action_masks() if among is None else among)
+        if possible.size == 0:
+            raise InvalidInput("among must have at least one action; got none.")
+        n_primitive = int(np.searchsorted(possible, self.n_actions))
+        is_option = n_primitive == 0 or (n_primitive < possible.size and rng.random() < chance)
+        kind = possible[n_primitive:] if is_option else possible[:n_primitive]
+        return int(kind[rng.integers(kind.size)])
 
     def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SuiteEntry:
-    """Where a suite is, and the help text of its command."""
+    """Where a suite is, the help text of its command, and whether its scale has an ``option_probability``."""
 
     module: str
     help: str
+    agents: bool = False
 
 
 SUITES = {
@@ -31,6 +32,7 @@ SUITES = {
     "envs": SuiteEntry(
         "farpoint.experiments.exploration.environments",
         "Learn in Gymnasium environments from scratch, with options and without. Continues where it was stopped.",
+        agents=True,
     ),
     "explore": SuiteEntry(
         "farpoint.experiments.exploration",
@@ -39,6 +41,7 @@ SUITES = {
     "large": SuiteEntry(
         "farpoint.experiments.large",
         "Scores, goals and options from samples of large and continuous worlds. Continues where it was stopped.",
+        agents=True,
     ),
     "bench": SuiteEntry(
         "farpoint.experiments.bench",

@@ -151,7 +151,9 @@ class DiscoveringWrapper(OptionsWrapper):
     def _with_offer(self, info: dict[str, Any], changed: list[int]) -> dict[str, Any]:
         """Decide whether options are offered at the next decision."""
         able = int(self.options.can_start(self._seen).sum())
-        # p = offered · able / (actions + able)
-        chance = self._explorer.settings.option_probability * (self.n_actions + able) / max(able, 1)
-        self._offered = able > 0 and self._draws.random() < chance
+        # p = (how often they are offered) · able / (actions + able)
+        uniform = able / (self.n_actions + able)
+        self._offered = able > 0 and self._draws.random() * uniform < self._explorer.settings.option_probability
+        # Where they are offered, `sample_action` chooses uniformly too.
+        self.option_probability = uniform
         return {**info, "changed_options": changed, "action_mask": self.action_masks().astype(np.int8)}

@@ -4,6 +4,7 @@ from farpoint.measures.probability import best_option_probability
 from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs, median_of_runs
 from farpoint.measures.steps import steps_between_states
 from farpoint.measures.steps_result import StepsBetweenStates
+from farpoint.measures.visits import first_visits
 from farpoint.measures.walks import CoverTime, SampledSteps, cover_time, sample_steps_between_states, visitation
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "StepsBetweenStates",
     "best_option_probability",
     "cover_time",
+    "first_visits",
     "interquartile_mean",
     "mean_of_runs",
     "median_of_runs",

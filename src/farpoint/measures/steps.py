@@ -22,6 +22,7 @@ from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY
 from farpoint.worlds import World, WorldLike, as_world
 
 # Larger worlds go the sparse way, to sampled targets.
@@ -36,7 +37,7 @@ def steps_between_states(
     *,
     targets: ArrayLike | None = None,
     n_targets: int | None = None,
-    option_probability: float = 0.5,
+    option_probability: float = PAPER_OPTION_PROBABILITY,
     seed: int = 0,
     n_jobs: int = -1,
 ) -> StepsBetweenStates:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from farpoint.compiling import compiled
 from farpoint.options.tables import OptionTable
-from farpoint.simulation.kernels import PRIMITIVE, Stream, next_random_state
+from farpoint.simulation.kernels import PRIMITIVE, Stream, draw_start, next_random_state, terminal
 from farpoint.simulation.tables import WorldTable
 
 
@@ -70,6 +70,40 @@ def cover_steps(
             seen[state] = True
             left -= 1
     return steps
+
+
+@compiled(nogil=True)
+def first_visits(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    start_cdf: NDArray[np.float64],
+    max_steps: int,
+    n_steps: int,
+    seed: np.uint64,
+) -> NDArray[np.int64]:
+    """Return the step at which one agent first is in each state, -1 where it never is; episodes begin by the cdf."""
+    stream = np.full(1, seed, dtype=np.uint64)
+    n_states = world.choice_ptr.size - 1
+    first = np.full(n_states, -1, dtype=np.int64)
+    state, option, used = draw_start(start_cdf, stream), PRIMITIVE, 0
+    first[state] = 0
+    left = n_states - 1
+    for step in range(1, n_steps + 1):
+        if terminal(world, state) or used == max_steps:
+            # The way back to a start is no step of the environment.
+            state, option, used = draw_start(start_cdf, stream), PRIMITIVE, 0
+            if first[state] < 0:
+                first[state] = step - 1
+                left -= 1
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
+        used += 1
+        if first[state] < 0:
+            first[state] = step
+            left -= 1
+        if left == 0:
+            break
+    return first
 
 
 @compiled(nogil=True)

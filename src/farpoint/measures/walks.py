@@ -18,6 +18,7 @@ from farpoint.measures.statistics import mean_of_runs
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY
 from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
@@ -46,7 +47,7 @@ def sample_steps_between_states(
     *,
     targets: ArrayLike | None = None,
     n_runs: int = 30,
-    option_probability: float = 0.5,
+    option_probability: float = PAPER_OPTION_PROBABILITY,
     seed: int = 0,
     max_steps: int = 100_000_000,
     n_jobs: int = -1,
@@ -105,7 +106,7 @@ def cover_time(
     *,
     start: int | None = None,
     n_runs: int = 100,
-    option_probability: float = 0.5,
+    option_probability: float = PAPER_OPTION_PROBABILITY,
     seed: int = 0,
     max_steps: int = 10_000_000,
     n_jobs: int = -1,
@@ -157,7 +158,7 @@ def visitation(
     start: int | None = None,
     n_steps: int = 1_000,
     n_runs: int = 100,
-    option_probability: float = 0.5,
+    option_probability: float = PAPER_OPTION_PROBABILITY,
     seed: int = 0,
     n_jobs: int = -1,
 ) -> NDArray[np.float64]:

@@ -36,11 +36,12 @@ def discover(
         ``"cover"``: pairs of options between the ends of Fiedler vectors. ``"random"``: an option to each of
         ``n_options`` states drawn uniformly. ``"none"``: an empty set.
     t : float, optional
-        Diffusion time. Default 4, or, when only ``n_options`` is given, a large t that still has that many local
-        maxima.
+        Diffusion time. Default 4, as in the paper, or less if that has fewer local maxima than ``n_options``.
     n_options : int, optional
-        How many. Diffusion: of the local maxima, the most prominent ones. The others: default as many as there are
-        diffusion options at ``t``.
+        How many. Diffusion: with ``t`` given, the most prominent of its local maxima. Without, what
+        docs/choices.md measures to be best: the most prominent ones in a world with episodes, elsewhere the highest and
+        those farthest from each other. Default: all of them, as in the paper, but of a world with episodes at most 20
+        (all, with ``t`` given). The other methods: default as many as there are diffusion options.
     seed : int
         For the methods that draw.
     min_prominence : float
@@ -54,6 +55,8 @@ def discover(
     Returns
     -------
     OptionSet
+        Its ``record["choice"]`` says which t, which of the local maxima, and why; ``record["reason"]`` which solver and
+        form.
 
     Raises
     ------
@@ -65,8 +68,9 @@ def discover(
     >>> import farpoint as fp
     >>> fp.discover(fp.maze(), t=13)
     OptionSet(14 diffusion options on maze, t=13)
-    >>> fp.discover(fp.maze(), n_options=10)
-    OptionSet(10 diffusion options on maze, t=33)
+    >>> options = fp.discover(fp.maze(), n_options=10)
+    >>> options.record["choice"]
+    't = 4, as in the paper; of its 19 local maxima the highest and those farthest from each other, 10 in all'
     >>> fp.discover(fp.maze(), "random", n_options=3, seed=7).goals
     array([ 91, 101, 137])
     """

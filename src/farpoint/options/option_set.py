@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from farpoint.errors import InvalidFile, InvalidInput, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
+from farpoint.options.probability import usual_option_probability
 from farpoint.options.protocol import Options
 from farpoint.options.routes import steps_to
 from farpoint.options.tables import OptionTable, option_table
@@ -162,6 +163,22 @@ class OptionSet(Options[Option]):
         initiation = None if self.initiation is None else self.initiation[chosen]
         climbs = None if self.climbs is None else self.climbs[chosen]
         return OptionSet(self.world, self.goals[chosen], self.method, record, initiation, climbs)
+
+    @cached_property
+    def option_probability(self) -> float:
+        """How often a random decision should be one of these options: the less, the more there is around their goals.
+
+        1 / (1 + 2 d²), with d² the mean squared number of moves from a state to the nearest goal, at most the paper's
+        ½; in a world with episodes of at most T steps at least 2 / T. `best_option_probability` finds the best one.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> world = fp.maze()
+        >>> [round(fp.discover(world, n_options=n).option_probability, 3) for n in (2, 6, 16)]
+        [0.002, 0.01, 0.069]
+        """
+        return usual_option_probability(self.world, self.goals)
 
     def observe(self, env: Any, observation: Any) -> Hashable:
         """Return the label of the state that an environment is in, as `World.from_env` labels states."""

@@ -100,3 +100,21 @@ def moves_near_routes(
                 if left[out[entry]] == best - ahead[u] - 1:
                     left[u] = best - ahead[u]
     return left
+
+
+@compiled()
+def come_nearer(indptr: NDArray[Any], indices: NDArray[Any], source: int, moves: NDArray[np.float64]) -> None:
+    """Lower ``moves`` to the number of moves from ``source`` wherever that is less; search only where it is."""
+    queue = np.empty(indptr.size - 1, dtype=np.int32)
+    queue[0] = source
+    moves[source] = 0.0
+    first, last = 0, 1
+    while first < last:
+        u = queue[first]
+        first += 1
+        for entry in range(indptr[u], indptr[u + 1]):
+            v = indices[entry]
+            if moves[u] + 1.0 < moves[v]:
+                moves[v] = moves[u] + 1.0
+                queue[last] = v
+                last += 1

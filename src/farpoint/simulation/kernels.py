@@ -68,6 +68,18 @@ def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
 
 
 @compiled(nogil=True, inline="always")
+def draw_start(start_cdf: NDArray[np.float64], stream: Stream) -> int:
+    """Return the first state of an episode."""
+    return int(np.searchsorted(start_cdf, uniform(stream), side="right"))
+
+
+@compiled(nogil=True, inline="always")
+def terminal(world: WorldTable, state: int) -> bool:
+    """Return whether a state has no choices: the episode ends there."""
+    return bool(world.choice_ptr[state + 1] == world.choice_ptr[state])
+
+
+@compiled(nogil=True, inline="always")
 def takes(options: OptionTable, option: int, choice: int) -> Any:
     """Return 1 if an option may take a choice in that choice's state, else 0."""
     return (options.best[option, choice >> 3] >> (choice & 7)) & 1

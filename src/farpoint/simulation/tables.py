@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, listed
+from farpoint.options import OptionSet
 from farpoint.worlds import World
 
 
@@ -45,6 +46,25 @@ def world_table(world: World, *, episodic: bool = False) -> WorldTable:
     )
 
 
+class Episodes(NamedTuple):
+    """Where episodes begin, as running sums of the chances of the states, and after how many steps one is cut off."""
+
+    start_cdf: NDArray[np.float64]
+    max_steps: int
+
+
+def episodes_of(world: World, longest: int) -> Episodes:
+    """Return the episodes of a world that has them; without a time limit of its own one may last ``longest`` steps."""
+    assert world.restart is not None
+    assert world.starts is not None
+    inner = world.restart[world.restart < 1.0]
+    limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else longest
+    cdf = np.cumsum(world.starts)
+    # The last start takes whatever rounding has left.
+    cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
+    return Episodes(cdf, limit)
+
+
 def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[np.float64]:
     """Return the running sums of chances within each group; the last of a group is inf."""
     sums = np.cumsum(chances)
@@ -65,6 +85,13 @@ def check_option_probability(value: object) -> float:
     if chance == 1.0:
         raise InvalidInput("option_probability must be below 1 for an agent to be simulated; got 1.")
     return chance
+
+
+def usual_or(value: object, options: OptionSet | None) -> float:
+    """Return the probability asked for or, of None, that of the options themselves."""
+    if value is None:
+        return 0.0 if options is None else options.option_probability
+    return check_option_probability(value)
 
 
 def streams(seed: int, count: int) -> NDArray[np.uint64]:

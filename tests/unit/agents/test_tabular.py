@@ -126,3 +126,16 @@ def test_smdp_learning_updates_each_decision_by_its_length() -> None:
     assert any(discount < GAMMA for _, _, _, discount, *_ in wrapped.decisions)
     for label, values in agent.values.items():
         np.testing.assert_allclose(values, expected[label], rtol=1e-12)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25, 1.0])
+def test_random_decisions_are_options_as_often_as_asked_for(p: float) -> None:
+    env = Corridor()
+    world = fp.World.from_env(env)
+    wrapped = Decided(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (4, 0)])), GAMMA)
+    wrapped.decisions = []
+    fp.train_tabular(wrapped, 3_000, epsilon=1.0, option_probability=p, seed=1)
+    shares = np.array([action >= 2 for _, action, *_ in wrapped.decisions])
+    assert abs(shares.mean() - p) <= 4 * np.sqrt(p * (1 - p) / shares.size)
+    with pytest.raises(InvalidInput, match="option_probability must be a number from 0 to 1"):
+        fp.train_tabular(wrapped, 10, option_probability=-0.1)

@@ -347,3 +347,62 @@ def test_the_stack_can_be_made_again_from_its_spec() -> None:
     again = gym.make(wrapped.spec)
     assert isinstance(again, fp.OptionsWrapper)
     assert (again.gamma, again.max_steps, again.unavailable, len(again.options)) == (0.9, 7, "random", 2)
+
+
+def test_a_random_decision_is_an_option_as_often_as_asked_for() -> None:
+    env = Corridor()
+    world = fp.World.from_env(env)
+    wrapped = fp.OptionsWrapper(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (0, 3, 6)])))
+    wrapped.reset(seed=0)
+    rng = np.random.default_rng(0)
+    drawn = np.array([wrapped.sample_action(0.3, rng=rng) for _ in range(4_000)])
+    # In cell 0 the first option has ended already; the two actions and the two others are equally likely among theirs.
+    assert set(drawn.tolist()) == {0, 1, 3, 4}
+    counts = np.bincount(drawn, minlength=5)
+    assert abs(counts[3:].sum() / 4_000 - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 4_000)
+    assert abs(counts[0] - counts[1]) < 4 * np.sqrt(2_800)
+    assert abs(counts[3] - counts[4]) < 4 * np.sqrt(1_200)
+    assert wrapped.sample_action(0.0, among=np.array([False, False, True, False, False])) == 2
+    assert wrapped.sample_action(1.0, among=np.array([False, True, False, False, False])) == 1
+    assert wrapped.option_probability == wrapped.options.option_probability  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match="option_probability must be a number from 0 to 1"):
+        wrapped.sample_action(1.1)
+    with pytest.raises(InvalidInput, match="among must have at least one action; got none"):
+        wrapped.sample_action(among=np.zeros(5, dtype=bool))
+
+
+class Puzzle(gym.Env[Any, Any]):
+    """Sixty states, six moves that permute them; one time in ten another move is made."""
+
+    observation_space = gym.spaces.Discrete(60)
+    action_space = gym.spaces.Discrete(6)
+    moves = np.array([np.random.default_rng(move).permutation(60) for move in range(6)])
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.state, self.left = 0, 40
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if self.np_random.random() < 0.1:
+            action = int(self.np_random.integers(6))
+        self.state = int(self.moves[action, self.state])
+        self.left -= 1
+        return self.state, 0.0, False, self.left == 0, {}
+
+
+def test_options_from_a_log_of_a_puzzle_that_slips_last_through_every_episode() -> None:
+    env = Puzzle()
+    world = fp.World.from_log(fp.record_log(env, 20_000, seed=0))
+    assert world.n_states == 60
+    wrapped = fp.OptionsWrapper(env, fp.discover(world, n_options=5))
+    unexpected = 0
+    for episode in range(200):
+        wrapped.reset(seed=episode)
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = wrapped.step(wrapped.sample_action(0.5))
+            over = terminated or truncated
+        unexpected += info["unexpected"]
+    assert wrapped.total_steps == 200 * 40
+    assert unexpected > 0, "the log lacks nothing, so that nothing was tested"

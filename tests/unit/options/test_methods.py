@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse import diags_array
+from scipy.sparse.csgraph import dijkstra
 
 import farpoint as fp
 from farpoint.diffusion import Walk
@@ -17,6 +18,7 @@ from farpoint.errors import InvalidInput
 from farpoint.options.methods import eigen
 from farpoint.options.methods.eigen import affordable_walk
 from tests.helpers import brute
+from tests.helpers.envs import make
 from tests.helpers.graphs import with_episodes
 
 
@@ -104,14 +106,33 @@ def test_options_that_would_not_fit_are_refused_before_any_work() -> None:
         fp.discover(fp.open_room(1000, 1000), "eigen", n_options=900)
 
 
-def test_n_options_takes_the_largest_t_that_has_enough() -> None:
-    world = fp.four_rooms()
-    t = int(fp.discover(world, n_options=10).record["t"])
+def test_n_options_alone_takes_the_papers_t_or_the_largest_below_that_has_enough() -> None:
+    four, two = fp.discover(fp.four_rooms(), n_options=10), fp.discover(fp.maze(), n_options=20)
+    assert four.record["choice"].startswith("t = 4, as in the paper; of its 20 local maxima the highest and those")
+    # 16, 20, 19 and 19 local maxima at t = 1, 2, 3 and 4.
+    assert [len(fp.discover(fp.maze(), t=t)) for t in (1, 2, 3, 4)] == [16, 20, 19, 19]
+    assert two.record["choice"] == "t = 2, the largest up to 4 with 20 local maxima; all of its 20 local maxima"
 
-    def count(t: int) -> int:
-        return len(fp.find_goals(world, fp.score(world, t)))
 
-    assert count(t) >= 10 > count(t + 1)
+def test_n_options_alone_takes_the_highest_and_those_farthest_from_each_other() -> None:
+    world = fp.ring()
+    every, few = fp.discover(world), fp.discover(world, n_options=5)
+    moves = dijkstra(world.adjacency, unweighted=True, indices=every.goals)[:, every.goals]
+    taken = [0]
+    while len(taken) < 5:
+        nearest = moves[taken].min(axis=0)
+        taken.append(int(nearest.argmax()))
+    assert sorted(few.goals.tolist()) == sorted(every.goals[taken].tolist())
+
+
+def test_an_environment_has_twenty_options_by_default_the_most_prominent() -> None:
+    world = fp.World.from_env(make("Taxi-v4"))
+    few, every = fp.discover(world), fp.discover(world, t=4)
+    assert (len(few), len(every)) == (20, 87)
+    assert few.record["choice"] == "t = 4, as in the paper; of its 87 local maxima the 20 most prominent"
+    assert every.record["choice"] == "t = 4, as asked for; all of its 87 local maxima"
+    assert np.sort(few.record["prominences"]).min() >= np.sort(every.record["prominences"])[-20]
+    assert len(fp.discover(world, "random")) == 20
 
 
 def test_n_options_takes_the_most_prominent() -> None:
@@ -126,11 +147,10 @@ def test_n_options_on_a_world_too_large_for_a_dense_spectrum() -> None:
     options = fp.discover(fp.random_maze(80, 80), n_options=40)
     assert len(options) == 40
     assert options.record["solver"] == "local"
-    assert options.record["t"] > 4
+    assert options.record["t"] == 4
 
 
-def test_small_requests_and_flat_scores() -> None:
-    assert fp.discover(fp.four_rooms(), n_options=1).record["t"] == 1000
+def test_flat_scores() -> None:
     # On a nearly complete graph the score has all but vanished long before: its last maxima would be rounding.
     weights = np.ones((5, 5)) + np.triu(np.arange(25).reshape(5, 5) / 80, 1)
     world = fp.World.from_graph((weights + weights.T) * (1 - np.eye(5)))

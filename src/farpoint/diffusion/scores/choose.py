@@ -21,6 +21,9 @@ _TOLERANCE = 1e-3
 _UNEVEN = 1e4
 # A dense singular value decomposition of this size takes about ten seconds.
 POLAR_LIMIT = 2_500
+# Up to here auto takes Algorithm 2; in larger worlds that are not symmetric (environments with thousands of states) the
+# far points of the symmetrized walk are the better goals, and those of the walk's own form the worst: docs/choices.md.
+AUTO_POLAR_LIMIT = 1_000
 
 
 class Choice(NamedTuple):
@@ -31,9 +34,13 @@ class Choice(NamedTuple):
     reason: str
 
 
-def only_symmetrized(walk: Walk) -> bool:
-    """Return whether neither Algorithm 2 nor a stationary distribution is defined."""
-    return bool(not walk.symmetric and walk.polar_problem and walk.stationary_problem)
+def symmetrized_by_auto(walk: Walk) -> str:
+    """Return why auto takes the mean of the weights in both directions; empty where it does not."""
+    if walk.symmetric:
+        return ""
+    if walk.n_states > AUTO_POLAR_LIMIT:
+        return f"the better one in worlds of more than {AUTO_POLAR_LIMIT:,} states that are not symmetric"
+    return f"no other is defined ({walk.stationary_problem})" if walk.polar_problem and walk.stationary_problem else ""
 
 
 def choose_form(walk: Walk, form: str, solver: str) -> tuple[str, str]:
@@ -43,8 +50,6 @@ def choose_form(walk: Walk, form: str, solver: str) -> tuple[str, str]:
         return ("walk" if form == "auto" else form), ""
     if form == "auto":
         problem = walk.polar_problem if solver == "auto" else ""
-        if solver == "auto" and not problem and walk.n_states > POLAR_LIMIT:
-            problem = f"Algorithm 2 takes minutes for more than {POLAR_LIMIT} states."
         form = "walk" if follows or problem else "polar"
         meaning = "Proposition 2 on the walk" if form == "walk" else "Algorithm 2"
         return form, f"; the world is not symmetric, so {meaning} (form={form!r}). {problem}".rstrip()

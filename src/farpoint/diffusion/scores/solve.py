@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.bounds import worth_stating
-from farpoint.diffusion.scores.choose import choose_form, choose_solver, only_symmetrized
+from farpoint.diffusion.scores.choose import choose_form, choose_solver, symmetrized_by_auto
 from farpoint.diffusion.scores.local import LocalScores, Progress
 from farpoint.diffusion.scores.probes import probe_scores
 from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
@@ -72,9 +72,9 @@ def score(
         ``solver`` and ``reason`` say which and why.
     form : {"auto", "polar", "walk", "symmetrized"}
         Only matters in worlds that are not symmetric: Algorithm 2 of the paper, Proposition 2 on the walk itself, or
-        Algorithm 1 on the mean of the weights in both directions. ``"auto"`` takes the first of these that is defined.
-        It takes Algorithm 2 where that is defined, does not explode (its ω lie in −1 … 1) and is affordable, unless
-        ``solver="local"`` is asked for, which follows the walk.
+        Algorithm 1 on the mean of the weights in both directions. ``"auto"`` takes the first of these that is defined
+        (Algorithm 2 must not explode: its ω must lie in −1 … 1), but in worlds of more than 1 000 states the last, as
+        measured in docs/choices.md; with ``solver="local"`` it follows the walk.
     tolerance : float, optional
         Relative error that each score may have, for the local solver: the walk is then followed only as far as needed,
         which for large t is far cheaper. ``error_bound`` of the result holds what is guaranteed of each state: within
@@ -143,10 +143,11 @@ def score(
 def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
     """Return the scores of a walk; see `score`."""
     automatic = request.form == request.solver == "auto"
-    if request.form == "symmetrized" or (automatic and only_symmetrized(walk)):
-        why = f"auto: no other is defined ({walk.stationary_problem})" if automatic else "requested"
+    # A decomposition that was given is of the walk as it is.
+    why = symmetrized_by_auto(walk) if automatic and request.decomposition is None else ""
+    if request.form == "symmetrized" or why:
         scores = walk_scores(walk.symmetrized(), replace(request, form="auto"))
-        scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {why}"
+        scores.form, scores.reason = "symmetrized", f"{scores.reason}; form {f'auto: {why}' if why else 'requested'}"
         return scores
     if request.decomposition is not None:
         check_decomposition(walk, request.decomposition, request.form)

@@ -10,7 +10,6 @@ import numpy as np
 from farpoint.experiments.exploration.computation import KINDS
 from farpoint.experiments.exploration.learning_pages import LEARNING_CAPTION, draw_learning, learning_rows
 from farpoint.experiments.exploration.plan import (
-    DEFAULT_PROBABILITY,
     ENVIRONMENTS,
     FULL,
     LARGE_ENVIRONMENTS,
@@ -30,10 +29,11 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
     names = {experiment.name for experiment in experiments}
     chosen = [place for place in _PLACES if place.name in names]
     sizes = [f"{place.title} {size:,.0f}" for place in chosen if not np.isnan(size := _n_states(results, place))]
+    chance = f"Option probability {results.scale.option_probability:g}."
     return Summary(
         figure=(LEARNING_CAPTION, draw_learning(results, chosen)),
         rows=[{"environment": place.title, **row} for place in chosen for row in learning_rows(results, place)],
-        note=f"Mean numbers of states: {', '.join(sizes)}." if sizes else "",
+        note=f"{chance} Mean numbers of states: {', '.join(sizes)}." if sizes else chance,
     )
 
 
@@ -59,7 +59,7 @@ SUITE = Suite(
     lead=(
         "Nothing is known beforehand, and every step counts, those that find the options too. Intra-option Q-learning "
         f"from scratch (<code>fp.learn_from_scratch</code>) with {N_OPTIONS} options that are made anew as more is "
-        f"seen, one of them taken with probability {DEFAULT_PROBABILITY:g} where the agent explores; {FULL.n_runs} "
+        f"seen, one of them taken with the probability stated below where the agent explores; {FULL.n_runs} "
         "runs over all layouts. Environments that can be enumerated are simulated; the agent is told nothing of that."
     ),
     experiments=[_experiment(place) for place in _PLACES],

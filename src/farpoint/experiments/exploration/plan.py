@@ -36,10 +36,11 @@ _FEWEST_STEPS = 1_000
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work: runs per method, and what share of the steps."""
+    """How much work: runs per method, and what share of the steps; and how often learners take an option."""
 
     n_runs: int
     share: float
+    option_probability: float = DEFAULT_PROBABILITY
 
 
 FULL = Scale(n_runs=20, share=1.0)
@@ -90,7 +91,7 @@ class Place:
             world=self.world,
             method=method,
             actions=actions,
-            probability=DEFAULT_PROBABILITY,
+            probability=scale.option_probability,
             n_options=N_OPTIONS,
             n_runs=scale.n_runs,
             n_steps=max(_FEWEST_STEPS, int(scale.share * longer * self.n_steps)),

@@ -74,7 +74,14 @@ def _cosines(n_jobs: int, world_name: str, objective: str, n_steps: int, seed: i
 
 
 def _coverage(
-    n_jobs: int, method: str, policy: str, n_steps: int, n_agents: int, n_training_steps: int, env: str
+    n_jobs: int,
+    method: str,
+    policy: str,
+    n_steps: int,
+    n_agents: int,
+    n_training_steps: int,
+    option_probability: float,
+    env: str,
 ) -> Arrays:
     setting = coverage.SETTINGS[env]
     maze, world = setting.make(), _sampled_world(env)
@@ -90,7 +97,7 @@ def _coverage(
     elif method != "none":
         every = world.observations[np.concatenate(list(chosen.values()))]
         options = _learned_options(world.observations[chosen[method]], every, setting.radius, n_training_steps)
-    shared = (env, options, n_steps, checkpoints)
+    shared = (env, options, option_probability, n_steps, checkpoints)
     shares = list(each(_one_agent, shared, range(n_agents), n_jobs=n_jobs))
     arrays: Arrays = {
         "checkpoints": checkpoints,
@@ -109,9 +116,10 @@ def _sampled_world(env: str) -> World:
     return coverage.sampled_world(setting.make(), setting, seed=0)
 
 
-def _one_agent(shared: tuple[str, Any, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
-    env, options, n_steps, checkpoints = shared
-    return coverage.cells_seen(coverage.SETTINGS[env].make(), options, n_steps, checkpoints, seed=seed)
+def _one_agent(shared: tuple[str, Any, float, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
+    env, options, option_probability, n_steps, checkpoints = shared
+    maze = coverage.SETTINGS[env].make()
+    return coverage.cells_seen(maze, options, option_probability, n_steps, checkpoints, seed=seed)
 
 
 @lru_cache(maxsize=2)

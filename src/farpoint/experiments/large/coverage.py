@@ -35,7 +35,6 @@ MAZE = """
 #######################
 """
 MAX_OPTION_STEPS = 300
-OPTION_PROBABILITY = 0.5
 METHODS = ("diffusion", "eigen", "random", "none")
 
 
@@ -101,12 +100,18 @@ def goals_of(world: World, method: str, n_options: int, *, seed: int) -> NDArray
 
 
 def cells_seen(
-    env: Any, options: Options[Any], n_steps: int, checkpoints: NDArray[np.int64], *, seed: int
+    env: Any,
+    options: Options[Any],
+    option_probability: float,
+    n_steps: int,
+    checkpoints: NDArray[np.int64],
+    *,
+    seed: int,
 ) -> NDArray[np.float64]:
     """Return the share of the maze's cells that an agent has visited after each number of steps in ``checkpoints``.
 
-    The agent is that of the paper's Table 1: at each decision it takes, with probability ½ each, a random action or a
-    random option of those that can start, which it follows to its end.
+    The agent is that of the paper's Table 1, with any probability in place of its ½: at each decision it takes a random
+    option of those that can start, which it follows to its end, or a random action.
     """
     rng = np.random.default_rng(seed)
     observation, _ = env.reset(seed=seed)
@@ -118,7 +123,7 @@ def cells_seen(
         action = options.act(following, observation) if following >= 0 and left > 0 else None
         while action is None:
             following = -1
-            takes_option = rng.random() < OPTION_PROBABILITY
+            takes_option = rng.random() < option_probability
             able = np.flatnonzero(options.can_start(observation)) if takes_option else np.empty(0, dtype=np.int64)
             if not able.size:
                 action = int(rng.integers(env.action_space.n))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
 from farpoint.experiments.large.coverage import METHODS
+from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
 from farpoint.report.names import WORLD_TITLES as CATALOGUE_TITLES
 
 LARGE_MAZE = "large_maze"
@@ -33,6 +34,8 @@ class Scale:
         Environment steps per agent, and agents per method.
     n_training_steps : int
         Environment steps of the goal-conditioned policy.
+    option_probability : float
+        How often the agents that cover a maze take an option.
     worlds, large_worlds, cosine_worlds : tuple of str
         Worlds for the extensions, those too large for several draws and for networks, and those for eigenfunctions.
     """
@@ -43,6 +46,7 @@ class Scale:
     n_coverage_steps: int
     n_agents: int
     n_training_steps: int
+    option_probability: float = DEFAULT_OPTION_PROBABILITY
     worlds: tuple[str, ...] = ("four_rooms", "ring", "maze")
     large_worlds: tuple[str, ...] = (LARGE_MAZE,)
     cosine_worlds: tuple[str, ...] = ("four_rooms", "ring", "maze", "open_room")
@@ -97,6 +101,7 @@ def coverage_part(method: str, policy: str, scale: Scale, env: str) -> Part:
         n_steps=n_steps,
         n_agents=scale.n_agents,
         n_training_steps=scale.n_training_steps,
+        option_probability=scale.option_probability,
     )
 
 

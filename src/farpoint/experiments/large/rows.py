@@ -76,6 +76,7 @@ def coverage_rows(results: Results, *, env: str) -> list[Row]:
                 "options to goals by": METHOD_TITLES[method].replace("options", "").strip() or method,
                 "policy": "–" if method == "none" else POLICIES[policy],
                 "options": int(arrays["n_options"]),
+                "option probability": "–" if method == "none" else f"{results.scale.option_probability:g}",
                 "cells seen [95 %]": f"{covered.value:.0%} [{covered.low:.0%}, {covered.high:.0%}]",
             }
         )

@@ -56,8 +56,8 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
             f"chooses {_MAZE.n_options} goals on it. Options follow routes on that graph with a controller that heads "
             "for the next sample, or one goal-conditioned network (DQN with hindsight replay), trained once on the "
             "goals of all methods in episodes that begin anywhere; options that fail more often than they succeed are "
-            "left out. The agent takes random actions and random options, half of each; intervals are over agents, not "
-            "over logs or trainings."
+            "left out. The agent takes random actions, and random options with the probability in the table; intervals "
+            "are over agents, not over logs or trainings."
         ),
     ),
     Experiment(

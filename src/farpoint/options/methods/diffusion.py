@@ -6,44 +6,49 @@ from dataclasses import replace
 
 import numpy as np
 
-from farpoint.diffusion import Goals, Scores, Spectrum, Walk, find_goals, refine_goals
-from farpoint.diffusion.scores.choose import choose_form, only_symmetrized
-from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion import Goals, Scores, Walk, find_goals, refine_goals
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.diffusion.scores.solve import walk_scores
-from farpoint.diffusion.spectra.decomposition import walk_spectrum
 from farpoint.errors import InvalidInput
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
+from farpoint.options.methods.spread import farthest_first
 from farpoint.options.option_set import OptionSet
 from farpoint.worlds import World
 
-# Up to this size one dense decomposition serves every t, up to this t.
-_DENSE_STATES = 2_000
-_LONGEST_T = 1_000
-# Beyond it, a search for t stops before a single score would take this long.
-_PATIENCE_SECONDS = 1.0
-_VANISHED = 1e-200
+# An environment has hundreds of local maxima; beyond this many options more are hardly better (docs/choices.md).
+MOST_BY_DEFAULT = 20
 
 
 def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
-    """Return an option to each local maximum of the score, or to the ``n_options`` most prominent ones."""
+    """Return an option to each local maximum of the score, or to ``n_options`` of them; the record says which and why.
+
+    With ``t`` given they are the most prominent ones at that t. Otherwise the rules that docs/choices.md measures: t is
+    the paper's 4, where it has enough maxima; of those of a world with episodes the most prominent are taken, elsewhere
+    those that are spread farthest.
+    """
     walk = Walk.of(world)
-    if request.n_options is not None and not request.t_given:
-        scores, goals = _SearchForT(world, walk, request, request.n_options).largest()
+    number = request.n_options
+    if number is not None and not request.t_given:
+        scores, goals = _with_enough(world, walk, request, number)
+        why_t = f"t = {scores.t:g}, as in the paper"
+        if scores.t < DEFAULT_T:
+            why_t = f"t = {scores.t:g}, the largest up to {DEFAULT_T} with {number} local maxima"
     else:
         scores = walk_scores(walk, request.scoring)
         goals = _goals_of(world, scores, request)
+        why_t = f"t = {scores.t:g}, {'as asked for' if request.t_given else 'as in the paper'}"
     if len(goals) == 0:
         raise InvalidInput(f"min_prominence must leave at least one goal; got {request.min_prominence:g}.")
-    if request.n_options is not None:
-        if request.n_options > len(goals):
-            raise InvalidInput(_too_few(request.n_options, len(goals), f"at t = {scores.t:g}"))
-        goals = goals.most_prominent(request.n_options)
+    episodic = world.restart is not None
+    if number is None and not request.t_given and episodic:
+        number = min(MOST_BY_DEFAULT, len(goals))
+    goals, why_these = _chosen(world, scores, goals, number, by_prominence=episodic or request.t_given)
     record = {
         "t": scores.t,
         "solver": scores.solver,
         "form": scores.form,
         "reason": scores.reason,
+        "choice": f"{why_t}; {why_these}",
         "heights": goals.heights,
         "prominences": goals.prominences,
     }
@@ -53,6 +58,21 @@ def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
 def count_options(world: World, request: DiscoveryRequest) -> int:
     """Return how many options are requested: by default as many as there are diffusion options."""
     return len(diffusion_options(world, request)) if request.n_options is None else request.n_options
+
+
+def _chosen(
+    world: World, scores: Scores, goals: Goals, number: int | None, *, by_prominence: bool
+) -> tuple[Goals, str]:
+    """Return ``number`` of the goals, or all of them, and how they were chosen."""
+    found = len(goals)
+    if number is None or number == found:
+        return goals, f"all of its {found} local maxima"
+    if number > found:
+        raise InvalidInput(_too_few(number, found, f"at t = {scores.t:g}"))
+    if by_prominence:
+        return goals.most_prominent(number), f"of its {found} local maxima the {number} most prominent"
+    spread = farthest_first(world, goals, number)
+    return spread, f"of its {found} local maxima the highest and those farthest from each other, {number} in all"
 
 
 def _goals_of(world: World, scores: Scores, request: DiscoveryRequest) -> Goals:
@@ -72,73 +92,13 @@ def _too_few(wanted: int, available: int, where: str) -> str:
     )
 
 
-class _SearchForT:
-    """The search for a large whole t that has at least ``n_options`` local maxima."""
-
-    def __init__(self, world: World, walk: Walk, request: DiscoveryRequest, n_options: int) -> None:
-        scoring = request.scoring
-        if scoring.form == scoring.solver == "auto" and only_symmetrized(walk):
-            request = replace(request, scoring=replace(scoring, form="symmetrized"))
-        self._world, self._walk, self._request, self._n_options = world, walk, request, n_options
-        self._decomposition = self._one_for_all()
-
-    def _one_for_all(self) -> Spectrum | None:
-        """Return a decomposition that serves every t, where one is affordable and needed."""
-        scoring, walk = self._request.scoring, self._walk
-        if scoring.solver not in ("auto", "spectral"):
-            return None
-        if scoring.form == "symmetrized":
-            walk = walk.symmetrized()
-        if walk.symmetric:
-            return walk_spectrum(walk) if walk.n_states <= _DENSE_STATES else None
-        if choose_form(walk, scoring.form, scoring.solver)[0] != "polar":
-            return None
-        spectrum = walk_spectrum(walk)
-        # Where Algorithm 2 explodes, auto takes the form of the walk, which needs no decomposition.
-        return spectrum if np.abs(spectrum.omega).max() <= 1.0 + 1e-9 or scoring.form == "polar" else None
-
-    def _look(self, t: int) -> tuple[Scores, Goals]:
-        scoring = replace(self._request.scoring, t=t)
-        if self._decomposition is not None:
-            scoring = replace(scoring, solver="spectral", decomposition=self._decomposition)
-        scores = walk_scores(self._walk, scoring)
-        return scores, _goals_of(self._world, scores, self._request)
-
-    def _enough(self, found: tuple[Scores, Goals]) -> bool:
-        # The maxima of scores that have all but vanished are rounding.
-        return len(found[1]) >= self._n_options and float(found[0].max()) > _VANISHED
-
-    def _affordable(self, t: int) -> bool:
-        if self._decomposition is not None:
-            return True
-        return LocalScores.of(self._walk, t, self._request.scoring.tolerance).seconds <= _PATIENCE_SECONDS
-
-    def largest(self) -> tuple[Scores, Goals]:
-        """Return score and goals at the t that was found.
-
-        The number of maxima falls with t, though not strictly from one t to the next: the first few are all looked at,
-        then t is doubled while there are enough, then halved in between. So the next t has too few, though a still
-        larger one may have enough again.
-        """
-        found = {t: self._look(t) for t in range(1, DEFAULT_T + 1)}
-        enough = [t for t, tried in found.items() if self._enough(tried)]
-        if not enough:
-            most = max(len(goals) for _, goals in found.values())
-            raise InvalidInput(_too_few(self._n_options, most, f"for any t from 1 to {DEFAULT_T}"))
-        low = max(enough)
-        if low < DEFAULT_T:
-            return found[low]
-        best, high = found[low], low
-        while low < _LONGEST_T and self._affordable(further := min(2 * low, _LONGEST_T)):
-            high, tried = further, self._look(further)
-            if not self._enough(tried):
-                break
-            low, best = further, tried
-        while high - low > 1:
-            middle = (low + high) // 2
-            tried = self._look(middle)
-            if self._enough(tried):
-                low, best = middle, tried
-            else:
-                high = middle
-        return best
+def _with_enough(world: World, walk: Walk, request: DiscoveryRequest, number: int) -> tuple[Scores, Goals]:
+    """Return score and goals at the paper's t or, where that has too few local maxima, at the largest below it."""
+    most = 0
+    for t in range(DEFAULT_T, 0, -1):
+        scores = walk_scores(walk, replace(request.scoring, t=t))
+        goals = _goals_of(world, scores, request)
+        if len(goals) >= number:
+            return scores, goals
+        most = max(most, len(goals))
+    raise InvalidInput(_too_few(number, most, f"for any t from 1 to {DEFAULT_T}"))

@@ -1,0 +1,68 @@
+"""Whether options harm: whether an agent that acts at random is slower with them than without."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from farpoint.measures.steps import steps_between_states
+from farpoint.measures.visits import first_visits
+from farpoint.options import OptionSet
+from farpoint.worlds import World
+
+# Enough to tell a world in which options harm from one in which they help; larger worlds take minutes.
+_MOST_STATES = 3_000
+_N_TARGETS = 20
+_N_STEPS, _N_RUNS = 100_000, 10
+
+
+class Effect(NamedTuple):
+    """Mean steps with options and without, and what they are steps to."""
+
+    helped: float
+    alone: float
+    measure: str
+
+    @property
+    def harms(self) -> bool:
+        """Whether the options make things worse than none."""
+        return self.helped > self.alone
+
+
+def effect_of(
+    world: World, options: OptionSet, *, option_probability: float | None = None, seed: int = 0
+) -> Effect | None:
+    """Return the mean steps of a random agent with options and without; None where that takes long or is undefined.
+
+    In a world with episodes and targets: until a target is first reached, by simulation, a run that does not get there
+    within 100 000 steps counted as that many. In a world of up to 3 000 states in which every state can be reached from
+    every other: between states, exactly, to 20 sampled targets.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> from farpoint.measures.harm import effect_of
+    >>> world = fp.maze()
+    >>> options = fp.discover(world, n_options=6)
+    >>> effect_of(world, options, option_probability=0.5).harms, effect_of(world, options).harms
+    (True, False)
+    """
+    chance = options.option_probability if option_probability is None else option_probability
+    if world.restart is not None:
+        if world.targets is None or world.targets.size == 0:
+            return None
+        firsts = [
+            first_visits(world, chosen, option_probability=chance, n_steps=_N_STEPS, n_runs=_N_RUNS, seed=seed)
+            for chosen in (options, None)
+        ]
+        helped, alone = (float(np.minimum(first[:, world.targets].min(axis=1), _N_STEPS).mean()) for first in firsts)
+        return Effect(helped, alone, "steps until a target is first reached")
+    if world.n_states > _MOST_STATES or connected_components(world.adjacency, connection="strong")[0] > 1:
+        return None
+    helped, alone = (
+        steps_between_states(world, chosen, n_targets=_N_TARGETS, option_probability=chance, seed=seed).mean
+        for chosen in (options, None)
+    )
+    return Effect(helped, alone, "steps between states")

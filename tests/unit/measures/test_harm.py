@@ -1,0 +1,36 @@
+"""Whether options make things worse than none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import farpoint as fp
+from farpoint.measures.harm import effect_of
+from tests.helpers.envs import make
+
+
+def test_few_options_taken_every_second_time_harm_and_taken_seldom_help() -> None:
+    world = fp.maze()
+    options = fp.discover(world, n_options=6)
+    often, seldom = effect_of(world, options, option_probability=0.5), effect_of(world, options)
+    assert often is not None
+    assert seldom is not None
+    assert often.harms
+    assert not seldom.harms
+    assert often.alone == seldom.alone == fp.steps_between_states(world, n_targets=20).mean
+    assert often.measure == "steps between states"
+
+
+def test_an_environment_is_judged_by_its_targets() -> None:
+    world = fp.World.from_env(make("CliffWalking-v1"))
+    effect = effect_of(world, fp.discover(world))
+    assert effect is not None
+    assert effect.measure == "steps until a target is first reached"
+    assert effect.helped < effect.alone / 5
+
+
+def test_what_cannot_be_judged() -> None:
+    one_way = fp.World.from_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]]))
+    assert effect_of(one_way, fp.OptionSet(one_way, np.array([2]))) is None
+    large = fp.open_room(60, 60)
+    assert effect_of(large, fp.OptionSet(large, np.array([0]))) is None
