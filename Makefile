@@ -25,6 +25,8 @@ bench: $(INSTALLED)
 	.venv/bin/python -m benchmarks.wrapper
 	.venv/bin/python -m benchmarks.rivals
 	.venv/bin/python -m benchmarks.extension
+	.venv/bin/python -m benchmarks.exploring
+	.venv/bin/python -m benchmarks.choices
 
 # Fifty kills of every long command; an hour or more.
 faults: $(INSTALLED)

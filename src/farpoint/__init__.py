@@ -43,7 +43,6 @@ _HOME = {
     "record_log": "envs",
     "DiscoveringWrapper": "exploration",
     "Exploration": "exploration",
-    "ScratchLearning": "exploration",
     "explore": "exploration",
     "learn_from_scratch": "exploration",
     "best_option_probability": "measures",
@@ -109,7 +108,7 @@ if TYPE_CHECKING:
     )
     from farpoint.engines import engine
     from farpoint.envs import ContinuousMaze, OptionsWrapper, record_log
-    from farpoint.exploration import DiscoveringWrapper, Exploration, ScratchLearning, explore, learn_from_scratch
+    from farpoint.exploration import DiscoveringWrapper, Exploration, explore, learn_from_scratch
     from farpoint.measures import best_option_probability, cover_time, steps_between_states, visitation
     from farpoint.options import GraphOptions, LearnedOptions, Option, OptionSet, discover
     from farpoint.worlds import Log, World, four_rooms, grid, maze, open_room, random_maze, ring
@@ -127,7 +126,6 @@ __all__ = [
     "OptionSet",
     "OptionsWrapper",
     "Scores",
-    "ScratchLearning",
     "World",
     "best_option_probability",
     "cover_time",

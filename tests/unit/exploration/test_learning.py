@@ -39,7 +39,7 @@ def test_an_environment_is_learned_as_the_world_that_it_is(method: str) -> None:
     assert np.isnan(stepped.near_optimal)
 
 
-def reference(world: fp.World, target: int, result: fp.ScratchLearning, alpha: float, gamma: float) -> Any:
+def reference(world: fp.World, target: int, result: fp.exploration.ScratchLearning, alpha: float, gamma: float) -> Any:
     """Q-learning without options on the same steps, in a few lines."""
     steps = result.exploration.steps
     values = np.zeros_like(result.values)
