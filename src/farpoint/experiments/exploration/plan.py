@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
@@ -65,19 +66,20 @@ class Place:
         """What must be installed."""
         return {"minigrid": "farpoint[envs]"} if "MiniGrid" in self.world else {}
 
-    def part(self, method: str, probability: float, scale: Scale) -> Part:
-        """Return the exploration of this place by one method."""
+    def _part(self, kind: str, scale: Scale, *, longer: int = 1, **settings: Any) -> Part:
         return Part.of(
-            "explore",
+            kind,
             world=self.world,
-            method=method,
-            probability=probability,
-            n_options=N_OPTIONS,
             n_runs=scale.n_runs,
-            n_steps=max(_FEWEST_STEPS, int(scale.share * self.n_steps)),
+            n_steps=max(_FEWEST_STEPS, int(scale.share * longer * self.n_steps)),
             episode=self.episode,
             n_layouts=self.n_layouts,
+            **settings,
         )
+
+    def part(self, method: str, probability: float, scale: Scale) -> Part:
+        """Return the exploration of this place by one method."""
+        return self._part("explore", scale, method=method, probability=probability, n_options=N_OPTIONS)
 
     def parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability; without options there is only one."""
@@ -85,18 +87,14 @@ class Place:
 
     def learning_part(self, method: str, actions: str, scale: Scale) -> Part:
         """Return learning in this place from scratch."""
-        longer = 1 if self.world.startswith("gym:") else _LEARNING_IS_LONGER
-        return Part.of(
+        return self._part(
             "learn",
-            world=self.world,
+            scale,
+            longer=1 if self.world.startswith("gym:") else _LEARNING_IS_LONGER,
             method=method,
             actions=actions,
             probability=scale.option_probability,
             n_options=N_OPTIONS,
-            n_runs=scale.n_runs,
-            n_steps=max(_FEWEST_STEPS, int(scale.share * longer * self.n_steps)),
-            episode=self.episode,
-            n_layouts=self.n_layouts,
         )
 
     def learning_parts(self, scale: Scale) -> list[Part]:
@@ -105,17 +103,7 @@ class Place:
 
     def later_part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return exploring, and then learning tasks with the options that were found."""
-        return Part.of(
-            "later",
-            world=self.world,
-            method=method,
-            probability=probability,
-            n_tasks=N_TASKS,
-            n_runs=scale.n_runs,
-            n_steps=max(_FEWEST_STEPS, int(scale.share * self.n_steps)),
-            episode=self.episode,
-            n_layouts=self.n_layouts,
-        )
+        return self._part("later", scale, method=method, probability=probability, n_tasks=N_TASKS)
 
     def later_parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability."""
