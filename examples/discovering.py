@@ -64,7 +64,7 @@ env.on_step = learn
 _, info = env.reset()
 successes, episodes, report_at = 0, 0, 10_000
 while env.total_steps < args.n_steps:
-    here = values[env.here]
+    here = values[env.current_key]
     best = np.flatnonzero(here == here.max())
     if best.size == 1 and rng.random() >= args.epsilon:
         action = int(best[0])

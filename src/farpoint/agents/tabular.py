@@ -44,7 +44,8 @@ class TabularAgent:
         columns = [self.env.n_actions + option for option in options]
         if columns:
             for values in self.values.values():
-                values[columns] = 0.0
+                # Neither better nor worse than the best action, whatever the sign of rewards.
+                values[columns] = values[: self.env.n_actions].max()
 
     def __repr__(self) -> str:
         return f"TabularAgent({len(self.values)} states, {self.n_steps} steps, {len(self.episode_rewards)} episodes)"
@@ -95,8 +96,8 @@ def train_tabular(
     check_word("algorithm", algorithm, TABULAR_ALGORITHMS)
     n_steps = check_integer("n_steps", n_steps, 1)
     alpha, epsilon = check_fraction("alpha", alpha), check_fraction("epsilon", epsilon)
-    chance = env.option_probability if option_probability is None else option_probability
-    chance = check_fraction("option_probability", chance)
+    if option_probability is not None:
+        option_probability = check_fraction("option_probability", option_probability)
     check_function("progress", progress)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
@@ -109,10 +110,10 @@ def train_tabular(
         while agent.n_steps < n_steps:
             key, mask = env.read(observation), info["action_mask"].astype(bool)
             among = mask if rng.random() < epsilon else _best_actions(agent, key, mask)
-            action = env.sample_action(chance, among=among, rng=rng)
+            action = env.sample_action(option_probability, among=among, rng=rng)
             observation, reward, terminated, truncated, info = env.step(action)
             if not intra:
-                best = 0.0 if terminated else _best_value(agent, env.read(observation), info["action_mask"])
+                best = 0.0 if terminated else _best_value(agent, env.current_key, env.mask_at(env.current_key))
                 agent.values[key][action] += alpha * (reward + info["discount"] * best - agent.values[key][action])
             agent.forget(info.get("changed_options", ()))
             agent.n_steps += info["duration"]

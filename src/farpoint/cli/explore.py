@@ -56,7 +56,7 @@ def run(arguments: ExploreArguments) -> None:
     for name, value in _facts(found).items():
         console.print(Text(f"{name}: {value}"))
     if arguments.out:
-        console.print(Text(f"options.npz, coverage.png and coverage.csv in {arguments.out}/"), soft_wrap=True)
+        console.print(Text(f"coverage.png, coverage.csv and options.npz in {arguments.out}/"), soft_wrap=True)
 
 
 def _read(arguments: ExploreArguments) -> tuple[Any, dict[str, Any]]:
@@ -90,7 +90,6 @@ def _facts(found: exploration.Exploration) -> dict[str, str]:
 
 
 def _write(found: exploration.Exploration, folder: Path) -> None:
-    found.options.save(folder / "options.npz")
     write_rows(
         folder / "coverage.csv",
         [{"states seen": number, "after steps": int(step)} for number, step in enumerate(found.coverage, start=1)],
@@ -107,3 +106,5 @@ def _write(found: exploration.Exploration, folder: Path) -> None:
     axes.set_ylim(0, None)
     tidy(axes)
     save_figure(figure, folder / "coverage.png")
+    if found.n_states > 1:
+        found.options.save(folder / "options.npz")

@@ -174,6 +174,11 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         }
         return observation, total, terminated, truncated, info
 
+    @property
+    def current_key(self) -> Any:
+        """What the options read of the environment as it is now."""
+        return self._seen
+
     def read(self, observation: Any) -> Any:
         """Return what the options read where the environment, as it is now, gives this observation."""
         return self._read(self.env, observation)
@@ -221,9 +226,12 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         chance = check_fraction("option_probability", chance)
         check_generator(rng)
         rng = self._rng if rng is None else rng
-        possible = np.flatnonzero(self.action_masks() if among is None else among)
-        if possible.size == 0:
-            raise InvalidInput("among must have at least one action; got none.")
+        mask = self.action_masks() if among is None else np.asarray(among)
+        if mask.shape != (self.n_actions + len(self.options),) or not mask.any():
+            raise InvalidInput(
+                f"among must say of each action whether it can be taken, at least one; got {among!r:.80}."
+            )
+        possible = np.flatnonzero(mask)
         n_primitive = int(np.searchsorted(possible, self.n_actions))
         is_option = n_primitive == 0 or (n_primitive < possible.size and rng.random() < chance)
         kind = possible[n_primitive:] if is_option else possible[:n_primitive]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.envs.wrapper import OptionsWrapper
-from farpoint.errors import check_integer
+from farpoint.errors import InvalidInput, check_integer
 from farpoint.exploration.explorer import Explorer, ExploreSettings
 from farpoint.exploration.slots import SlotOptions
 from farpoint.worlds.environments import count_actions
@@ -38,6 +38,7 @@ class DiscoveringWrapper(OptionsWrapper):
     method : {"diffusion", "novelty", "eigen", "cover", "random", "none"}
         Where options lead, as in `explore`.
     option_probability : float
+        Of a uniformly random choice among what is offered; where few options can start, at most their share.
     t, remake_every : int
         As in `explore`.
     max_steps : int
@@ -88,15 +89,11 @@ class DiscoveringWrapper(OptionsWrapper):
         self._explorer = Explorer(settings, count_actions(env), seed)
         slots = SlotOptions(self._explorer, state or state_key)
         super().__init__(env, slots, gamma, max_steps=max_steps, unavailable=unavailable, state=state)
+        self.option_probability = settings.option_probability
         self._draws = np.random.default_rng(seed)
         self._remake_at = remake_every
         self._offered = False
         self._here = -1
-
-    @property
-    def here(self) -> Any:
-        """The key of the state that the environment is in."""
-        return self._seen
 
     @property
     def explorer(self) -> Explorer:
@@ -129,10 +126,28 @@ class DiscoveringWrapper(OptionsWrapper):
             mask[self.n_actions :] = False
         return mask
 
+    def sample_action(
+        self,
+        option_probability: float | None = None,
+        *,
+        among: NDArray[Any] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> int:
+        """Return a random decision among what is offered; uniformly, if no probability is given.
+
+        As options are offered, a uniform decision is an option with the wrapper's own ``option_probability``.
+        """
+        if option_probability is not None:
+            return super().sample_action(option_probability, among=among, rng=rng)
+        possible = np.flatnonzero(self.action_masks() if among is None else among)
+        return int((self._rng if rng is None else rng).choice(possible))
+
     def _first_action(self, option: int) -> Any | None:
-        if not self._offered and self.unavailable == "random":
+        if self._offered:
+            return super()._first_action(option)
+        if self.unavailable == "random":
             return None
-        return super()._first_action(option)
+        raise InvalidInput(f"option {option} must be one that is offered now; see info['action_mask'].")
 
     def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = super()._primitive_step(action)
@@ -154,6 +169,4 @@ class DiscoveringWrapper(OptionsWrapper):
         # p = (how often they are offered) · able / (actions + able)
         uniform = able / (self.n_actions + able)
         self._offered = able > 0 and self._draws.random() * uniform < self._explorer.settings.option_probability
-        # Where they are offered, `sample_action` chooses uniformly too.
-        self.option_probability = uniform
         return {**info, "changed_options": changed, "action_mask": self.action_masks().astype(np.int8)}

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import WrongCheckpoint
+from farpoint.errors import InvalidInput, WrongCheckpoint
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
-from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
+from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps, check_actions
 from farpoint.worlds.environments import count_actions
 from farpoint.worlds.keys import StateKey, check_key, state_key
 
@@ -41,7 +41,7 @@ class EnvRun:
     @staticmethod
     def most_actions(env: Any) -> int:
         """Return the number of actions."""
-        return count_actions(env)
+        return check_actions(count_actions(env))
 
     def remake(self) -> None:
         """Make the options anew; the one that is followed ends."""
@@ -67,6 +67,8 @@ class EnvRun:
     def _step(self, action: int) -> None:
         before, step = self._state, self.explorer.n_steps
         observation, reward, terminated, truncated, _ = self.env.step(action)
+        if not np.isfinite(reward):
+            raise InvalidInput(f"reward must be finite; got {reward!r} in step {step} of {self.name}.")
         after = self._numbered(observation, step + 1)
         self.explorer.visit(after, terminal=bool(terminated))
         self.explorer.remember(before, action, after, float(reward), terminated=bool(terminated))
@@ -108,5 +110,5 @@ class EnvRun:
             if any(now[step] != then[step] for now, then in zip(self.steps.columns, taken.columns, strict=True)):
                 raise WrongCheckpoint(
                     f"environment must answer as when the checkpoint was made; got something else in step {step}. "
-                    "Give it the same seed and layout."
+                    "Give it the same seed, layout and state."
                 )

@@ -87,7 +87,7 @@ class Explorer:
         from farpoint.exploration.memory_kernels import add_state
 
         self.make_room()
-        return int(add_state(self.memory, n_actions or self._most_actions, step))
+        return int(add_state(self.memory, self._most_actions if n_actions is None else n_actions, step))
 
     def make_room(self) -> None:
         """Make room for one more step."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
-from farpoint.errors import check_integer
+from farpoint.errors import InvalidInput, WrongCheckpoint, check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
 from farpoint.exploration.memory import NONE
@@ -117,8 +117,10 @@ class Exploration:
 
     @cached_property
     def options(self) -> OptionSet:
-        """Options for later tasks: to the most prominent far points of the world that was seen."""
-        return discover(self.world, t=self.settings.t, form="symmetrized")
+        """Options for later tasks: to far points of the world that was seen, as `discover` chooses them."""
+        if self.n_states < 2:
+            raise InvalidInput("exploration must have seen at least two states to have options; got 1.")
+        return discover(self.world, form="symmetrized")
 
     def steps_until(self, n_states: int) -> float:
         """Return after how many steps so many states had been seen; inf if that never happened.
@@ -233,10 +235,15 @@ def _save(folder: PieceFolder, run: WorldRun | EnvRun) -> None:
 
 
 def _resume(folder: PieceFolder, run: WorldRun | EnvRun, n_steps: int) -> None:
-    """Go on from a checkpoint, unless it holds more steps than are wanted now."""
+    """Go on from a checkpoint, if there is one."""
     piece = folder.load(_STATE)
-    if piece is None or len(piece["before"]) > n_steps:
+    if piece is None:
         return
+    if len(piece["before"]) > n_steps:
+        raise WrongCheckpoint(
+            f"checkpoint must have at most {n_steps} steps; got {len(piece['before'])} in {folder.folder}. Give each "
+            "exploration a folder of its own."
+        )
     taken = Steps(*(piece[name] for name in Steps._fields))
     run.resume(piece, taken)
     run.explorer.stream[:] = piece["stream"]

@@ -97,7 +97,7 @@ def _first(weights: Vector, states: NDArray[np.int64], count: int, rng: np.rando
 
 
 def rarity(seen: Seen) -> Vector:
-    """Return how little is known about each state: its untried actions per visit; where all were tried, its visits."""
+    """Return how little is known about each state: its untried actions per visit, a little more than none of them."""
     return np.asarray((seen.untried + _ALL_TRIED) / np.maximum(seen.visits, 1))
 
 
@@ -130,10 +130,13 @@ def random_goals(seen: Seen, count: int) -> NDArray[np.int64]:
 def eigen_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     """Return where the leading eigenvectors of the graph of what was seen are largest and smallest (Machado 2023)."""
     states = np.flatnonzero(seen.allowed)
-    n_vectors = min((count + 1) // 2 + 1, seen.n_states)
+    if states.size == 0:
+        return states
+    # Some more than are needed: eigenvectors may share their ends.
+    n_vectors = min(count + 1, seen.n_states)
     psi = walk_spectrum(seen.walk, n_vectors).psi[states, 1:]
     ends = np.stack([psi.argmin(axis=0), psi.argmax(axis=0)], axis=1).ravel()
-    return np.asarray(states[ends[:count]])
+    return np.asarray(states[_different(ends.tolist())[:count]])
 
 
 def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
@@ -141,12 +144,20 @@ def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     states = np.flatnonzero(seen.allowed)
     graph = GrowingGraph(seen.walk)
     ends: list[int] = []
-    while len(ends) < count:
+    # An edge may end where another does; then there is one more, but not for ever.
+    for _ in range(min(count, states.size)):
         fiedler = graph.fiedler_vector()[states]
         low, high = int(states[fiedler.argmin()]), int(states[fiedler.argmax()])
-        ends += [low, high]
+        ends = _different([*ends, low, high])
+        if len(ends) >= count or low == high:
+            break
         graph.add_edge(low, high)
     return np.array(ends[:count], dtype=np.int64)
+
+
+def _different(states: list[int]) -> list[int]:
+    """Return the states without repetitions, in the same order."""
+    return list(dict.fromkeys(states))
 
 
 def no_goals(seen: Seen, count: int) -> NDArray[np.int64]:

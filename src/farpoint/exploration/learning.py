@@ -129,6 +129,8 @@ def learn_from_scratch(
     if rates.alpha == 0.0:
         raise InvalidInput("alpha must be above 0 for anything to be learned; got 0.")
     wanted = check_fraction("near", near)
+    if wanted == 0.0:
+        raise InvalidInput("near must be above 0, for everything is near-optimal otherwise; got 0.")
     ends = None
     if isinstance(env, World) or not hasattr(env, "step"):
         env = as_world(env)
@@ -161,6 +163,8 @@ class _Moments:
         self._steps = iter(np.unique(np.geomspace(_FIRST_EVALUATION, n_steps, _N_EVALUATIONS).astype(np.int64)))
         self.next, self.near_optimal = int(next(self._steps)), float("inf")
         self._good_enough = near * run.best_return
+        if self._good_enough <= 0.0:
+            raise InvalidInput("targets must be within reach of a start, and gamma above 0; got a task without reward.")
         # A stream of its own: what the agent does must not depend on how it is evaluated.
         self._stream = streams(seed, 2)[1:].copy()
 

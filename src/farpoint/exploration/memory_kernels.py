@@ -188,7 +188,7 @@ def routes_by_chance(memory: Memory, goal: int, route: NDArray[np.int16]) -> Non
     """Fill the action of every state on a way to the goal of least expected tries, Σ 1 / p; -1 where there is none.
 
     For worlds where actions have several outcomes: 1 / p is how often an action is tried until this outcome, were the
-    others harmless. Dijkstra's search with a heap of (length, state) in two arrays.
+    others harmless. Dijkstra's search with a heap of (length, state).
     """
     n_states = memory.sizes[STATES]
     route[:] = NONE

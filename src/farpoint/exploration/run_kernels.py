@@ -16,6 +16,8 @@ from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, below, move, uniform
 from farpoint.simulation.tables import WorldTable
 
+# A reward that is discounted to this is none.
+_NOTHING = 1e-9
 # Places in `Agent.now`.
 STATE, OPTION, EPISODE_STEPS = 0, 1, 2
 
@@ -129,13 +131,17 @@ def greedy_return(
     task: Task,
     gamma: float,
     n_episodes: int,
+    longest: int,
     stream: Stream,
 ) -> float:
-    """Return the mean discounted reward of episodes of best decisions, random ones where several are best."""
+    """Return the mean discounted reward of episodes of best decisions, random ones where several are best.
+
+    What comes after ``longest`` steps, or is discounted to nothing, is not waited for: the agent may go in circles.
+    """
     total = 0.0
     for _ in range(n_episodes):
         there, option, discount = draw_start(task, stream), NONE, 1.0
-        for _ in range(task.max_episode_steps):
+        for _ in range(min(task.max_episode_steps, longest)):
             n_actions = world.choice_ptr[there + 1] - world.choice_ptr[there]
             if n_actions == 0:
                 break
@@ -158,6 +164,8 @@ def greedy_return(
                 total += discount
                 break
             discount *= gamma
+            if discount < _NOTHING:
+                break
     return total / n_episodes
 
 

@@ -7,8 +7,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.errors import InvalidInput, check_memory
+
 # How a step ended the episode.
 GOES_ON, TERMINATED, TRUNCATED = 0, 1, 2
+
+
+_MOST_ACTIONS = 32_767
+
+
+def check_actions(count: int) -> int:
+    """Return the number of actions if it can be kept.
+
+    >>> check_actions(4)
+    4
+    """
+    if count > _MOST_ACTIONS:
+        raise InvalidInput(f"a state must have at most {_MOST_ACTIONS} actions to be explored; got {count}.")
+    return count
 
 
 class Steps(NamedTuple):
@@ -32,6 +48,7 @@ class Steps(NamedTuple):
         >>> Steps.room_for(3).before
         array([0, 0, 0], dtype=int32)
         """
+        check_memory("n_steps", n_steps, 15 * n_steps)
         return cls(*(np.zeros(n_steps, dtype=dtype) for dtype in (np.int32, np.int16, np.int32, np.int8, np.float32)))
 
     def until(self, n_steps: int) -> Steps:

@@ -12,11 +12,13 @@ from farpoint.agents.episodic import optimal_value
 from farpoint.errors import InvalidInput
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
-from farpoint.exploration.steps import Steps
-from farpoint.simulation.tables import world_table
+from farpoint.exploration.steps import Steps, check_actions
+from farpoint.simulation.tables import check_starts, episodes_of, world_table
 from farpoint.worlds import World
 
 _NO_LIMIT = 2**62
+# Best decisions that have not arrived after so many times the number of states are not waited for.
+_TIMES_THE_STATES = 10
 
 
 class WorldRun:
@@ -36,7 +38,8 @@ class WorldRun:
         self.steps = Steps.room_for(n_steps)
         self._table = world_table(world, episodic=True)
         is_target = np.isin(np.arange(world.n_states), [] if targets is None else targets)
-        self._task = Task(*_starts(world), is_target, _NO_LIMIT if max_episode_steps is None else max_episode_steps)
+        limit = _own_limit(world) if max_episode_steps is None else max_episode_steps
+        self._task = Task(*_starts(world), is_target, limit)
         unseen = np.full(world.n_states, NONE, dtype=np.int32)
         self._agent = Agent(np.array([NONE, NONE, 0]), unseen, unseen.copy())
 
@@ -53,7 +56,7 @@ class WorldRun:
     @staticmethod
     def most_actions(world: World) -> int:
         """Return the largest number of choices that a state has."""
-        return int(np.diff(world.choice_ptr).max())
+        return check_actions(int(np.diff(world.choice_ptr).max()))
 
     def remake(self) -> None:
         """Make the options anew; the one that is followed ends."""
@@ -87,7 +90,7 @@ class WorldRun:
         explorer = self.explorer
         return greedy_return(
             self._table, explorer.memory, self._agent, explorer.routes, explorer.values, self._task,
-            explorer.rates.gamma, n_episodes, stream,
+            explorer.rates.gamma, n_episodes, _TIMES_THE_STATES * self.world.n_states, stream,
         )  # fmt: skip
 
     @property
@@ -123,10 +126,17 @@ class WorldRun:
             self.explorer.make_room()
 
 
+def _own_limit(world: World) -> int:
+    """Return after how many steps an episode of the world ends."""
+    has_episodes = world.restart is not None and world.starts is not None
+    return episodes_of(world, _NO_LIMIT).max_steps if has_episodes else _NO_LIMIT
+
+
 def _starts(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the states in which an episode may begin, and the running sums of their chances."""
     if world.starts is not None:
         states = np.flatnonzero(world.starts)
+        check_starts(world, states)
         cdf = np.cumsum(world.starts[states])
         # The last takes what rounding has left.
         cdf[-1] = np.inf
@@ -135,4 +145,5 @@ def _starts(world: World) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         raise InvalidInput(
             "world must have a start state to be explored; got none. Set it: dataclasses.replace(world, start=0)."
         )
+    check_starts(world, np.array([world.start]))
     return np.array([world.start]), np.array([np.inf])

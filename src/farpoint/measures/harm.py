@@ -15,20 +15,23 @@ from farpoint.worlds import World
 # Enough to tell a world in which options harm from one in which they help; larger worlds take minutes.
 _MOST_STATES = 3_000
 _N_TARGETS = 20
-_N_STEPS, _N_RUNS = 100_000, 10
+_N_STEPS, _N_RUNS = 100_000, 100
+# So many standard errors apart, simulated means are different.
+_APART = 3.0
 
 
 class Effect(NamedTuple):
-    """Mean steps with options and without, and what they are steps to."""
+    """Mean steps with options and without, what they are steps to, and the standard error of their difference."""
 
     helped: float
     alone: float
     measure: str
+    error: float = 0.0
 
     @property
     def harms(self) -> bool:
-        """Whether the options make things worse than none."""
-        return self.helped > self.alone
+        """Whether the options make things worse than none, beyond chance."""
+        return self.helped > self.alone + _APART * self.error
 
 
 def effect_of(
@@ -57,8 +60,10 @@ def effect_of(
             first_visits(world, chosen, option_probability=chance, n_steps=_N_STEPS, n_runs=_N_RUNS, seed=seed)
             for chosen in (options, None)
         ]
-        helped, alone = (float(np.minimum(first[:, world.targets].min(axis=1), _N_STEPS).mean()) for first in firsts)
-        return Effect(helped, alone, "steps until a target is first reached")
+        steps = np.array([np.minimum(first[:, world.targets].min(axis=1), _N_STEPS) for first in firsts])
+        error = float(np.sqrt((steps.var(axis=1, ddof=1) / _N_RUNS).sum()))
+        helped, alone = steps.mean(axis=1).tolist()
+        return Effect(helped, alone, "steps until a target is first reached", error)
     if world.n_states > _MOST_STATES or connected_components(world.adjacency, connection="strong")[0] > 1:
         return None
     helped, alone = (

@@ -12,7 +12,7 @@ from farpoint.options import OptionSet
 from farpoint.worlds import World
 
 # The mean is looked at here first, because it need not have a single minimum; then around the best of these.
-_FIRST_LOOK = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9)
+_FIRST_LOOK = (1e-5, 1e-4, 5e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.99)
 _DIGITS = 0.01
 
 

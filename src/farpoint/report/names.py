@@ -8,6 +8,7 @@ METHOD_TITLES = {
     "cover": "cover options",
     "random": "random options",
     "novelty": "least known states",
+    "tried": "primitive actions, least tried first",
     "none": "primitive actions",
 }
 # The palette of Okabe and Ito, which people with any color vision can tell apart.
@@ -17,6 +18,7 @@ METHOD_COLORS = {
     "cover": "#cc79a7",
     "random": "#009e73",
     "novelty": "#e69f00",
+    "tried": "#000000",
     "none": "#7f7f7f",
 }
 METHOD_LINES = {
@@ -25,6 +27,7 @@ METHOD_LINES = {
     "cover": "-.",
     "random": ":",
     "novelty": (0, (5, 1)),
+    "tried": (0, (1, 1)),
     "none": (0, (3, 1, 1, 1)),
 }
 WORLD_TITLES = {"ring": "Ring", "maze": "Maze", "four_rooms": "4Rooms", "open_room": "open room"}

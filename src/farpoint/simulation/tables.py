@@ -57,12 +57,20 @@ def episodes_of(world: World, longest: int) -> Episodes:
     """Return the episodes of a world that has them; without a time limit of its own one may last ``longest`` steps."""
     assert world.restart is not None
     assert world.starts is not None
+    check_starts(world, np.flatnonzero(world.starts))
     inner = world.restart[world.restart < 1.0]
     limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else longest
     cdf = np.cumsum(world.starts)
     # The last start takes whatever rounding has left.
     cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
     return Episodes(cdf, limit)
+
+
+def check_starts(world: World, starts: NDArray[np.int64]) -> None:
+    """Refuse to begin an episode where it would be over before its first step."""
+    over = starts[np.diff(world.choice_ptr)[starts] == 0]
+    if over.size:
+        raise InvalidInput(f"start must be a state with choices; got {int(over[0])}, which has none.")
 
 
 def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[np.float64]:

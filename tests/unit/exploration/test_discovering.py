@@ -47,17 +47,31 @@ def test_slots_are_empty_at_first_and_then_lead_to_their_goals() -> None:
     env = wrapped(option_probability=0.3)
     env.reset(seed=0)
     assert env.action_masks().tolist() == [True] * 4 + [False] * 4
-    infos = random_steps(env, 3_000)
+    random_steps(env, 3_000)
     assert (env.options.goals >= 0).all()
-    # A step with an option ends in a goal, unless the episode ended.
-    whole = [info for info in infos if info["option"] >= 0 and info["duration"] > 1]
-    assert len(whole) > 100
     labels = list(env.options.number)
-    env.reset(seed=1)
     for slot in range(4):
         goal = labels[int(env.options.goals[slot])]
+        env.reset(seed=1)
+        while not env.action_masks()[4 + slot]:
+            env.reset()
+        observation, _, _, truncated, info = env.step(4 + slot)
+        assert info["option"] == slot
+        # All actions were tried in every state by now, so that an option ends in its goal.
+        assert observation == goal or truncated
         assert env.options.reached(slot, goal)
-        assert env.options.act(slot, goal) is None
+
+
+def test_an_option_tries_what_was_never_tried_in_its_goal() -> None:
+    env = wrapped()
+    env.reset(seed=0)
+    start = env.explorer.memory
+    env.explorer.goals[0] = env.options.number[5]
+    env.explorer.routes = np.full((4, 1), -1, dtype=np.int16)
+    start.tried[0] = [2, 0, 1, 0]
+    assert env.options.act(0, 5) == 1
+    start.tried[0] = 1
+    assert env.options.act(0, 5) is None
 
 
 def test_slots_keep_their_goal_and_info_says_when_they_do_not() -> None:
@@ -89,8 +103,30 @@ def test_an_option_that_is_not_offered_is_a_random_action_or_an_error() -> None:
     assert (info["option"], info["duration"]) == (-1, 1)
     strict = wrapped(unavailable="refuse")
     strict.reset(seed=0)
-    with pytest.raises(InvalidInput, match="option 1 must be one that can start here"):
+    with pytest.raises(InvalidInput, match="option 1 must be one that is offered now"):
         strict.step(5)
+    random_steps(strict, 500)
+    while strict.action_masks()[4:].any():
+        strict.reset()
+    assert strict.options.can_start(strict.current_key).any(), "one that could start, but is not offered"
+    with pytest.raises(InvalidInput, match="must be one that is offered now"):
+        strict.step(4 + int(strict.options.can_start(strict.current_key).argmax()))
+
+
+@pytest.mark.parametrize("p", [0.05, 0.2])
+def test_a_tabular_agent_takes_options_as_often_as_the_wrapper_says(p: float) -> None:
+    env = wrapped(option_probability=p)
+    taken: list[bool] = []
+    step = env.step
+
+    def counted(action: int) -> Any:
+        answer = step(action)
+        taken.append(answer[4]["option"] >= 0)
+        return answer
+
+    env.step = counted  # type: ignore[method-assign]
+    fp.train_tabular(env, 12_000, epsilon=1.0)
+    assert 0.75 * p < np.mean(taken[500:]) < 1.1 * p
 
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")
@@ -127,7 +163,7 @@ def test_a_tabular_agent_learns_with_options_that_appear() -> None:
             return state, float(state == 70), state == 70, truncated, info
 
     env = fp.DiscoveringWrapper(Rewarded(WORLD, 60), n_options=4, option_probability=0.2)
-    agent = fp.train_tabular(env, 6_000, algorithm="intra-option", seed=1)
+    agent = fp.train_tabular(env, 12_000, algorithm="intra-option", seed=1)
     assert np.mean(agent.episode_rewards[-20:]) > 0.9
 
 

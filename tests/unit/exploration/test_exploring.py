@@ -160,3 +160,61 @@ def test_progress_is_told() -> None:
     fp.explore(MAZE, 1_000, max_episode_steps=100, progress=lambda done, total: told.append((done, total)))
     assert told[0] == (100, 1_000)
     assert told[-1] == (1_000, 1_000)
+
+
+class ShortEnv(gym.Env[Any, Any]):
+    """Every step ends the episode, in one of three states; the reward may be anything."""
+
+    def __init__(self, n_actions: int = 3, reward: float = 0.0) -> None:
+        self.observation_space, self.action_space = gym.spaces.Discrete(4), gym.spaces.Discrete(n_actions)
+        self.reward = reward
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        return action % 3, self.reward, True, False, {}
+
+
+@pytest.mark.parametrize("method", GOALS)
+def test_where_every_state_ends_an_episode_there_are_no_goals(method: str) -> None:
+    found = fp.explore(ShortEnv(), 500, method)
+    assert found.n_states == 3
+    assert found.goals.size == 0
+
+
+@pytest.mark.parametrize("method", ["eigen", "cover", "diffusion", "novelty"])
+@pytest.mark.parametrize("seed", range(4))
+def test_every_slot_has_a_goal_of_its_own(method: str, seed: int) -> None:
+    found = fp.explore(fp.four_rooms(), 2_000, method, max_episode_steps=100, seed=seed)
+    assert len(set(found.goals.tolist())) == 5
+
+
+def test_what_cannot_be_kept_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="at most 32767 actions to be explored; got 40000"):
+        fp.explore(ShortEnv(40_000), 10)
+    with pytest.raises(InvalidInput, match="reward must be finite; got nan in step 0"):
+        fp.explore(ShortEnv(reward=float("nan")), 10)
+    with pytest.raises(InvalidInput, match="at least two states to have options"):
+        _ = fp.explore(ShortEnv(1), 5).options
+
+
+def test_a_longer_checkpoint_is_not_shortened(tmp_path: Path) -> None:
+    fp.explore(MAZE, 2_000, max_episode_steps=100, checkpoint=tmp_path)
+    with pytest.raises(WrongCheckpoint, match="at most 200 steps"):
+        fp.explore(MAZE, 200, max_episode_steps=100, checkpoint=tmp_path)
+
+
+def test_options_for_later_are_few_in_an_environment() -> None:
+    found = fp.explore(make("MiniGrid-DoorKey-5x5-v0"), 5_000, layout=1)
+    assert 2 <= len(found.options) <= 20
+
+
+@pytest.mark.parametrize("observation", [(1, "a"), {"b": np.array([1, 2]), "a": 3}, "word", np.True_])
+def test_observations_of_many_kinds_are_states(observation: Any) -> None:
+    class Odd(ShortEnv):
+        def step(self, action: int) -> Any:
+            return observation, 0.0, action == 2, False, {}
+
+    assert fp.explore(Odd(), 50).n_states == 2

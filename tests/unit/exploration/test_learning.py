@@ -112,3 +112,41 @@ def test_bad_arguments_of_an_environment() -> None:
         fp.learn_from_scratch(gym.make("FrozenLake-v1"), 100, max_episode_steps=5)
     with pytest.raises(InvalidInput, match="targets must be given"):
         fp.learn_from_scratch(fp.open_room(3, 3), 100)
+
+
+def trap() -> fp.World:
+    """Four states: 0 and 1 go back and forth, 1 also leads to 2, which leads nowhere else, and 0 to 3, the end."""
+    moves = np.zeros((4, 4))
+    moves[0, 1] = moves[1, 0] = moves[1, 2] = moves[2, 2] = moves[0, 3] = 1.0
+    return fp.World.from_graph(moves)
+
+
+def test_best_decisions_that_go_in_circles_are_not_waited_for() -> None:
+    # Without a limit on episodes; γ = 1 discounts nothing to nothing.
+    result = fp.learn_from_scratch(fp.maze(), 20_000, seed=0)
+    assert result.near_optimal < np.inf
+    trapped = fp.learn_from_scratch(replace(trap(), start=0), 1_000, targets=[3], gamma=1.0)
+    assert trapped.exploration.n_steps >= 100
+
+
+def test_an_episode_does_not_begin_where_it_is_over() -> None:
+    world = replace(trap(), start=3)
+    assert np.diff(world.choice_ptr)[3] == 0
+    with pytest.raises(InvalidInput, match="start must be a state with choices; got 3"):
+        fp.explore(world, 20)
+    with pytest.raises(InvalidInput, match="start must be a state with choices; got 3"):
+        fp.learn_from_scratch(world, 20, targets=[1])
+
+
+@pytest.mark.parametrize("arguments", [{"targets": [1], "start": 2}, {"gamma": 0.0, "start": 1}, {"near": 0}])
+def test_a_task_without_a_reward_is_refused(arguments: dict[str, Any]) -> None:
+    start = arguments.pop("start", 0)
+    with pytest.raises(InvalidInput, match=r"task without reward|near must be above 0"):
+        fp.learn_from_scratch(replace(trap(), start=start), 200, **{"targets": [3], **arguments})
+
+
+def test_a_world_has_the_time_limit_of_its_environment() -> None:
+    world = fp.World.from_env(gym.make("Taxi-v4"))
+    steps = fp.explore(world, 5_000, "none").steps
+    lengths = np.diff(np.append(-1, np.flatnonzero(steps.ended)))
+    assert lengths.max() == 200

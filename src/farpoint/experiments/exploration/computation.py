@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from farpoint.agents import learn_episodes
 from farpoint.engines import each
 from farpoint.experiments.exploration.places import make_env, make_place
+from farpoint.experiments.exploration.plan import explorer_of
 from farpoint.experiments.framework import Arrays
 from farpoint.exploration import Exploration, explore, learn_from_scratch
 from farpoint.options import OptionSet, discover
@@ -54,12 +55,11 @@ def _explored(
     found = explore(
         world,
         n_steps,
-        method,
         n_options=n_options,
         option_probability=probability,
-        actions="uniform" if method == "none" else "least tried",
         max_episode_steps=episode,
         seed=seed,
+        **explorer_of(method),
     )
     return {
         "half": np.array(found.steps_until(-(-world.n_states // 2))),
@@ -85,7 +85,6 @@ def _learned(
     *,
     layout: int,
     method: str,
-    actions: str,
     probability: float,
     n_options: int,
     n_steps: int,
@@ -96,7 +95,7 @@ def _learned(
     how: dict[str, Any] = {"max_episode_steps": episode} if isinstance(world, World) else {"layout": layout}
     env = world if isinstance(world, World) else make_env(world.removeprefix("gym:"))
     learned = learn_from_scratch(
-        env, n_steps, method, actions=actions, option_probability=probability, n_options=n_options, seed=seed, **how
+        env, n_steps, option_probability=probability, n_options=n_options, seed=seed, **explorer_of(method), **how
     )
     return {
         "first_target": np.array(learned.first_reward),
@@ -112,8 +111,9 @@ def _later(
 ) -> Arrays:
     """Return the steps of all tasks together that come after one exploration, with the options of one method.
 
-    All methods explore as they do (those without options as diffusion does), and then have as many options as there are
-    far points in what they saw. The tasks are the same for all of them: random targets in the world as it was seen.
+    Diffusion and novelty explore by their own goals, the others are given what diffusion has seen; all then have as
+    many options as `Exploration.options`. The tasks are the same for all of them: random targets, learned in the world
+    as it was seen.
     """
     explorer = method if method in ("diffusion", "novelty") else "diffusion"
     found = explore(world, n_steps, explorer, max_episode_steps=episode, seed=seed)

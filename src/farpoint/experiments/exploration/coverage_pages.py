@@ -66,7 +66,7 @@ def _all_of(results: Results, place: Place, measure: str) -> NDArray[np.float64]
 
 
 def draw_coverage(results: Results, place: Place) -> Figure:
-    """Return the share of states seen over steps: mean of the runs and their middle half, each method at its best p."""
+    """Return the share of states seen over steps: median and middle half of the runs, each method at its best p."""
     figure = new_figure(7.2, 4.0)
     axes = figure.subplots()
     for method in METHODS:
@@ -103,7 +103,7 @@ def draw_places(results: Results, places: Sequence[Place]) -> Figure:
         for offset, method in enumerate(METHODS):
             probability = best_probability(results, place, method)
             estimate = _estimate(results, place, method, probability, "most")
-            y = place_number + 0.13 * (offset - 2.5)
+            y = place_number + 0.12 * (offset - 3)
             label = METHOD_TITLES[method] if place_number == 0 else None
             interval_dot(axes, y, estimate.value, estimate.low, estimate.high, color=METHOD_COLORS[method], label=label)
     axes.set_xscale("log")

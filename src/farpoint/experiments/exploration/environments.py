@@ -38,7 +38,7 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
 
 
 def _n_states(results: Results, place: Place) -> float:
-    return float(results[place.learning_part("none", "uniform", results.scale)]["n_states"].mean())
+    return float(results[place.learning_part("none", results.scale)]["n_states"].mean())
 
 
 def _experiment(place: Place) -> Experiment[Scale]:
@@ -60,7 +60,8 @@ SUITE = Suite(
         "Nothing is known beforehand, and every step counts, those that find the options too. Intra-option Q-learning "
         f"from scratch (<code>fp.learn_from_scratch</code>) with {N_OPTIONS} options that are made anew as more is "
         f"seen, one of them taken with the probability stated below where the agent explores; {FULL.n_runs} "
-        "runs over all layouts. Environments that can be enumerated are simulated; the agent is told nothing of that."
+        "runs over all layouts. Environments that can be enumerated are simulated, with a reward of 1 at the target "
+        "instead of their own; the agent is told nothing but which actions are possible where it stands."
     ),
     experiments=[_experiment(place) for place in _PLACES],
     kinds=KINDS,

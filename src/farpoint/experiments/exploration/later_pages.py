@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpoint.experiments.exploration.plan import LATER, METHODS, PROBABILITIES, Place, Results
+from farpoint.experiments.exploration.plan import LATER, LATER_METHODS, PROBABILITIES, Place, Results
 from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.report.names import METHOD_TITLES
 from farpoint.report.tables import Row
@@ -16,7 +16,7 @@ def later_rows(results: Results) -> list[Row]:
     """Return the steps of all tasks together, each method with its own best probability."""
     rows: list[Row] = []
     for place in LATER:
-        for method in METHODS:
+        for method in LATER_METHODS:
             best = min(PROBABILITIES[method], key=lambda p: _estimate(results, place, method, p, "first_target").value)
             arrays = results[place.later_part(method, best, results.scale)]
             row: Row = {"world": place.title, "method": METHOD_TITLES[method], "p": f"{best:g}"}

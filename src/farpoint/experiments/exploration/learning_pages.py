@@ -23,21 +23,11 @@ LEARNING_CAPTION = (
     "with all their steps."
 )
 _MEASURES = {"first_target": "target first reached", "near_optimal": "near-optimal"}
-_LEAST_TRIED_ALONE = "#000000"
 
 
-def learner_title(method: str, actions: str) -> str:
-    """Return the name of a learner.
-
-    >>> learner_title("none", "least tried"), learner_title("diffusion", "least tried")
-    ('primitive actions, least tried first', 'diffusion options')
-    """
-    return METHOD_TITLES[method] + (", least tried first" if method == "none" and actions == "least tried" else "")
-
-
-def learning_estimate(results: Results, place: Place, method: str, actions: str, measure: str) -> Estimate | None:
+def learning_estimate(results: Results, place: Place, method: str, measure: str) -> Estimate | None:
     """Return the interquartile mean of a measure; None where it is not known."""
-    arrays = results[place.learning_part(method, actions, results.scale)]
+    arrays = results[place.learning_part(method, results.scale)]
     if np.isnan(arrays[measure]).any():
         return None
     return interquartile_mean(np.minimum(arrays[measure], arrays["n_steps"]))
@@ -46,11 +36,11 @@ def learning_estimate(results: Results, place: Place, method: str, actions: str,
 def learning_rows(results: Results, place: Place) -> list[Row]:
     """Return the steps until the target and until the best decisions are near-optimal, for each learner."""
     rows: list[Row] = []
-    for method, actions in LEARNERS:
-        arrays = results[place.learning_part(method, actions, results.scale)]
-        row: Row = {"method": learner_title(method, actions)}
+    for method in LEARNERS:
+        arrays = results[place.learning_part(method, results.scale)]
+        row: Row = {"method": METHOD_TITLES[method]}
         for measure, title in _MEASURES.items():
-            estimate = learning_estimate(results, place, method, actions, measure)
+            estimate = learning_estimate(results, place, method, measure)
             if estimate is None:
                 row[f"{title} [95 %]"], row[f"{title}, runs"] = "not known", ""
                 continue
@@ -67,19 +57,18 @@ def draw_learning(results: Results, places: Sequence[Place]) -> Figure:
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (measure, title) in zip(panels, _MEASURES.items(), strict=True):
         for place_number, place in enumerate(places):
-            for offset, (method, actions) in enumerate(LEARNERS):
-                estimate = learning_estimate(results, place, method, actions, measure)
+            for offset, method in enumerate(LEARNERS):
+                estimate = learning_estimate(results, place, method, measure)
                 if estimate is None:
                     continue
-                alone = method == "none" and actions == "least tried"
                 interval_dot(
                     axes,
                     place_number + 0.15 * (offset - 2),
                     estimate.value,
                     estimate.low,
                     estimate.high,
-                    color=_LEAST_TRIED_ALONE if alone else METHOD_COLORS[method],
-                    label=learner_title(method, actions) if place_number == 0 else None,
+                    color=METHOD_COLORS[method],
+                    label=METHOD_TITLES[method] if place_number == 0 else None,
                 )
         axes.set_xscale("log")
         axes.set_xlabel(f"steps until {title}")

@@ -8,7 +8,7 @@ from typing import Any
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
 
-METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
+METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "tried", "none")
 DEFAULT_PROBABILITY = 0.05
 # Eigenvectors cost a hundred times more than a score: a coarser search for the best probability.
 PROBABILITIES = {
@@ -17,22 +17,29 @@ PROBABILITIES = {
     "random": (0.02, 0.05, 0.1, 0.2),
     "eigen": (0.05, 0.2),
     "cover": (0.05, 0.2),
+    "tried": (DEFAULT_PROBABILITY,),
     "none": (DEFAULT_PROBABILITY,),
 }
-# Those that learn: where options lead, and how primitive actions are chosen.
-LEARNERS = (
-    ("diffusion", "least tried"),
-    ("novelty", "least tried"),
-    ("random", "least tried"),
-    ("none", "least tried"),
-    ("none", "uniform"),
-)
+LEARNERS = ("diffusion", "novelty", "random", "tried", "none")
+LATER_METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
 N_OPTIONS = 5
 N_LAYOUTS = 5
 N_TASKS = 5
 _LEARNING_IS_LONGER = 5
 # Below, an interval over runs says nothing.
 _FEWEST_STEPS = 1_000
+
+
+def explorer_of(method: str) -> dict[str, Any]:
+    """Return how a method explores: where options lead, and how primitive actions are chosen.
+
+    >>> explorer_of("tried"), explorer_of("none")
+    ({'method': 'none', 'actions': 'least tried'}, {'method': 'none', 'actions': 'uniform'})
+    """
+    return {
+        "method": "none" if method == "tried" else method,
+        "actions": "uniform" if method == "none" else "least tried",
+    }
 
 
 @dataclass(frozen=True)
@@ -85,21 +92,20 @@ class Place:
         """Return every method at every probability; without options there is only one."""
         return [self.part(method, p, scale) for method in METHODS for p in PROBABILITIES[method]]
 
-    def learning_part(self, method: str, actions: str, scale: Scale) -> Part:
+    def learning_part(self, method: str, scale: Scale) -> Part:
         """Return learning in this place from scratch."""
         return self._part(
             "learn",
             scale,
             longer=1 if self.world.startswith("gym:") else _LEARNING_IS_LONGER,
             method=method,
-            actions=actions,
             probability=scale.option_probability,
             n_options=N_OPTIONS,
         )
 
     def learning_parts(self, scale: Scale) -> list[Part]:
         """Return learning by every method."""
-        return [self.learning_part(method, actions, scale) for method, actions in LEARNERS]
+        return [self.learning_part(method, scale) for method in LEARNERS]
 
     def later_part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return exploring, and then learning tasks with the options that were found."""
@@ -107,7 +113,7 @@ class Place:
 
     def later_parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability."""
-        return [self.later_part(method, p, scale) for method in METHODS for p in PROBABILITIES[method]]
+        return [self.later_part(method, p, scale) for method in LATER_METHODS for p in PROBABILITIES[method]]
 
 
 WORLDS = (
