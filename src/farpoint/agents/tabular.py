@@ -44,8 +44,8 @@ class TabularAgent:
         columns = [self.env.n_actions + option for option in options]
         if columns:
             for values in self.values.values():
-                # Neither better nor worse than the best action, whatever the sign of rewards.
-                values[columns] = values[: self.env.n_actions].max()
+                # No better than any action, whatever the sign of rewards: what they are worth is learned anew.
+                values[columns] = values[: self.env.n_actions].min()
 
     def __repr__(self) -> str:
         return f"TabularAgent({len(self.values)} states, {self.n_steps} steps, {len(self.episode_rewards)} episodes)"

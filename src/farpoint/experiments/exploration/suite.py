@@ -87,8 +87,8 @@ SUITE = Suite(
         f"is seen; {FULL.n_runs} runs each. They differ in where the options lead. Primitive actions are those tried "
         "least often so far, except in the last row, where they are uniform. The best option probability is the best "
         "of four for diffusion, least known and random states, and of two for eigenoptions and cover options, on the "
-        "runs that are shown. Environments are simulated; the agent is told nothing but which actions are possible where it "
-        "stands."
+        "runs that are shown. Environments are simulated; the agent is told nothing but which actions are possible "
+        "where it stands."
     ),
     experiments=[*(_experiment(place) for place in _PLACES), LEARNING, LATER_TASKS],
     kinds=KINDS,
