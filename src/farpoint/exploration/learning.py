@@ -83,9 +83,9 @@ def learn_from_scratch(
     """Learn a task by intra-option Q-learning, with every step counted from the first.
 
     The agent explores as `explore` does, with options that are made anew as more is seen, and learns from each step the
-    value of its action and of every option that would have taken it. Where the best decision is unique it is taken,
-    except for a share ``epsilon`` of the time; elsewhere the agent explores. An option is left where something better
-    than going on is known.
+    value of its action and of every option that would have taken it. The best action is taken where it is known, except
+    for a share ``epsilon`` of the time; where it is not, the best option, if one is known to be worth something;
+    elsewhere the agent explores. An option is left where a best action is known.
 
     Parameters
     ----------

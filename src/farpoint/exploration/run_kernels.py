@@ -11,7 +11,7 @@ from farpoint.compiling import compiled
 from farpoint.exploration.memory import NONE, STATES, TAKEN, Memory
 from farpoint.exploration.memory_kernels import add_state, has_room, join, remember
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
-from farpoint.exploration.value_kernels import best_decision, learn_step, next_action
+from farpoint.exploration.value_kernels import greedy_action, learn_step, next_action
 from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, below, move, uniform
 from farpoint.simulation.tables import WorldTable
@@ -140,23 +140,14 @@ def greedy_return(
     """
     total = 0.0
     for _ in range(n_episodes):
-        there, option, discount = draw_start(task, stream), NONE, 1.0
+        there, discount = draw_start(task, stream), 1.0
         for _ in range(min(task.max_episode_steps, longest)):
             n_actions = world.choice_ptr[there + 1] - world.choice_ptr[there]
             if n_actions == 0:
                 break
             state, action = agent.place[there], NONE
             if state != NONE:
-                if option != NONE and state < routes.shape[1]:
-                    action = routes[option, state]
-                if action == NONE:
-                    option = NONE
-                    best, _, count = best_decision(memory, routes, values, state)
-                    if count == 1 and best < 0:
-                        option = -1 - best
-                        action = routes[option, state]
-                    elif count == 1:
-                        action = best
+                action, _ = greedy_action(memory, routes, values, state)
             if action == NONE:
                 action = below(stream, n_actions)
             there = move(world, world.choice_ptr[there] + action, stream)

@@ -1,6 +1,6 @@
 """Compiled intra-option Q-learning over actions and the options of the moment.
 
-A decision is an action, or ``-1 - k`` for option k. ``routes[k, s]`` is the action of option k in state s, or -1 where
+``routes[k, s]`` is the action of option k in state s, or -1 where
 it ends.
 """
 
@@ -21,8 +21,8 @@ Routes = NDArray[np.int16]
 
 
 @compiled(nogil=True)
-def best_decision(memory: Memory, routes: Routes, values: Values, state: int) -> Any:
-    """Return the first decision of highest value, that value, and how many decisions have it."""
+def best_action(memory: Memory, values: Values, state: int) -> Any:
+    """Return the first action of highest value, that value, and how many actions have it."""
     best, highest, count = 0, values.actions[state, 0], 1
     for action in range(1, memory.n_actions[state]):
         value = values.actions[state, action]
@@ -30,14 +30,35 @@ def best_decision(memory: Memory, routes: Routes, values: Values, state: int) ->
             best, highest, count = action, value, 1
         elif value == highest:
             count += 1
+    return best, highest, count
+
+
+@compiled(nogil=True)
+def best_option(routes: Routes, values: Values, state: int, least: float) -> Any:
+    """Return the option of highest value above ``least`` that can start, or -1; and that value, or ``least``."""
+    best, highest = NONE, least
     n_options, n_known = routes.shape
     if state < n_known:
         for k in range(n_options):
-            # An unknown value, NaN, is larger than nothing. An option that is no better than its first action is no
-            # decision of its own.
+            # An unknown value, NaN, is larger than nothing.
             if routes[k, state] != NONE and values.options[state, k] > highest:
-                best, highest, count = -1 - k, values.options[state, k], 1
-    return best, highest, count
+                best, highest = k, values.options[state, k]
+    return best, highest
+
+
+@compiled(nogil=True)
+def greedy_action(memory: Memory, routes: Routes, values: Values, state: int) -> Any:
+    """Return the best action and the option it belongs to, or -1; the action is -1 where nothing is known.
+
+    An action of its own comes first: its value is learned from every step, that of an option only from its own.
+    """
+    best, highest, count = best_action(memory, values, state)
+    if count == 1:
+        return best, NONE
+    option, _ = best_option(routes, values, state, highest)
+    if option != NONE:
+        return routes[option, state], option
+    return NONE, NONE
 
 
 @compiled(nogil=True)
@@ -54,19 +75,17 @@ def next_action(
 ) -> Any:
     """Return the next action of a learning agent and the option that it belongs to, or -1.
 
-    Where the best decision is unique it is taken, except for a share ε of the time; elsewhere the agent explores. An
-    option that was begun is left where something better than going on is known.
+    The best action is taken where it is known, except for a share ε of the time; where it is not, the best option, if
+    one is known to be worth something; elsewhere the agent explores. An option is left where a best action is known.
     """
     if rates.alpha == 0.0:
         return decide(memory, routes, state, option, option_probability, uniform_actions, stream)
-    best, highest, count = best_decision(memory, routes, values, state)
-    follows = option >= 0 and state < routes.shape[1] and routes[option, state] != NONE
-    if follows and (count > 1 or not values.options[state, option] < highest):
+    action, through = greedy_action(memory, routes, values, state)
+    known = action != NONE and through == NONE
+    if option >= 0 and state < routes.shape[1] and routes[option, state] != NONE and not known:
         return routes[option, state], option
-    if count == 1 and uniform(stream) >= rates.epsilon:
-        if best >= 0:
-            return best, NONE
-        return routes[-1 - best, state], -1 - best
+    if action != NONE and uniform(stream) >= rates.epsilon:
+        return action, through
     return decide(memory, routes, state, NONE, option_probability, uniform_actions, stream)
 
 
@@ -87,7 +106,8 @@ def learn_step(
         return
     value = 0.0
     if not terminated:
-        _, value, _ = best_decision(memory, routes, values, after)
+        _, value, _ = best_action(memory, values, after)
+        _, value = best_option(routes, values, after, value)
     here = values.actions[before]
     here[action] += rates.alpha * (reward + rates.gamma * value - here[action])
     n_options, n_known = routes.shape

@@ -166,7 +166,7 @@ def test_many_starts_are_scored_without_being_written_out() -> None:
     with pytest.raises(InvalidInput, match=r"at most 200,000,000 entries .* got 220,500,000\. Use score"):
         walk.weights()
     tracemalloc.start()
-    scores = fp.score(world, 4)
+    scores = fp.score(world, 4, form="walk")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # Written out, the weights alone would take 2.6 GB.

@@ -367,7 +367,7 @@ def test_a_random_decision_is_an_option_as_often_as_asked_for() -> None:
     assert wrapped.option_probability == wrapped.options.option_probability  # type: ignore[attr-defined]
     with pytest.raises(InvalidInput, match="option_probability must be a number from 0 to 1"):
         wrapped.sample_action(1.1)
-    with pytest.raises(InvalidInput, match="among must have at least one action; got none"):
+    with pytest.raises(InvalidInput, match="among must say of each action whether it can be taken, at least one"):
         wrapped.sample_action(among=np.zeros(5, dtype=bool))
 
 
