@@ -32,3 +32,12 @@ def test_point_maze_says_what_it_needs() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 1
     assert run.stderr.strip() == "This example needs PointMaze. Run: pip install gymnasium-robotics"
+
+
+@pytest.mark.slow
+def test_discovering() -> None:
+    words = ["--env-id", "MiniGrid-MultiRoom-N2-S4-v0", "--n-steps", "10000"]
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / "discovering.py"), *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "steps: goal reached in" in run.stdout
+    assert "8 options at the end" in run.stdout
