@@ -134,6 +134,8 @@ def test_a_reader_that_leaves_early_does_not_stop_the_work(tmp_path: Path) -> No
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_being_stopped_leaves_nothing_behind(tmp_path: Path, number: signal.Signals, code: int) -> None:
     script = (
+        # A process that was started in the background may inherit that SIGINT is ignored.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import farpoint.cli.discover as d, time, sys\n"
         "from farpoint.cli import main\n"
         "d.draw_options = lambda *_: (print('ready', file=sys.stderr, flush=True), time.sleep(60))\n"
