@@ -1,7 +1,6 @@
 """Compiled intra-option Q-learning over actions and the options of the moment.
 
-``routes[k, s]`` is the action of option k in state s, or -1 where
-it ends.
+``routes[k, s]`` is the action of option k in state s, or -1 where it ends.
 """
 
 from __future__ import annotations
