@@ -61,6 +61,7 @@ def train_tabular(
     option_probability: float | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    callback: Callable[[TabularAgent], bool | None] | None = None,
 ) -> TabularAgent:
     """Return an agent that has learned with options in an environment, by its own rewards.
 
@@ -82,6 +83,8 @@ def train_tabular(
     seed : int
         The same seed gives the same agent.
     progress : function of (int, int), optional
+    callback : function of TabularAgent, optional
+        Called after every decision; training stops where it returns False.
 
     Examples
     --------
@@ -99,6 +102,7 @@ def train_tabular(
     if option_probability is not None:
         option_probability = check_fraction("option_probability", option_probability)
     check_function("progress", progress)
+    check_function("callback", callback)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
     agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
@@ -124,6 +128,8 @@ def train_tabular(
                 observation, info = env.reset()
             if progress is not None:
                 progress(agent.n_steps, n_steps)
+            if callback is not None and callback(agent) is False:
+                break
     finally:
         env.on_step = None
     return agent

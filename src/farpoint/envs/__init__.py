@@ -4,12 +4,14 @@ from farpoint.envs.continuous_maze import ContinuousMaze
 from farpoint.envs.minigrid_images import image_observations
 from farpoint.envs.recording import record_log, record_observations
 from farpoint.envs.success import option_success
+from farpoint.envs.world_env import WorldEnv
 from farpoint.envs.wrapper import OptionsWrapper, Transition
 
 __all__ = [
     "ContinuousMaze",
     "OptionsWrapper",
     "Transition",
+    "WorldEnv",
     "image_observations",
     "option_success",
     "record_log",

@@ -107,6 +107,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         )
         gym.Wrapper.__init__(self, env)
         self.n_actions = count_actions(env)
+        self._always = np.ones(self.n_actions, dtype=bool)
         self.options: Options[Any] = options if isinstance(options, Options) else OptionList(options)
         if isinstance(options, OptionSet):
             _check_world(env, options, self.n_actions, custom_state=state is not None)
@@ -135,9 +136,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self._seen, self._begun = self._read(self.env, observation), True
-        self.episode_steps = self._unexpected = 0
-        return observation, {**info, "action_mask": self.action_masks().astype(np.int8)}
+        self._begin_episode(self._read(self.env, observation))
+        return observation, {**info, **self._offer()}
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take a primitive action, or follow an option to its end."""
@@ -170,9 +170,17 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
             "episode_steps": self.episode_steps,
             "option": option,
             "unexpected": self._unexpected,
-            "action_mask": self.action_masks().astype(np.int8),
+            **self._offer(),
         }
         return observation, total, terminated, truncated, info
+
+    def _begin_episode(self, seen: Any) -> None:
+        self._seen, self._begun = seen, True
+        self.episode_steps = self._unexpected = 0
+
+    def _offer(self) -> dict[str, Any]:
+        """Return what ``info`` says of the next decision."""
+        return {"action_mask": self.action_masks().astype(np.int8)}
 
     @property
     def current_key(self) -> Any:
@@ -185,7 +193,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
 
     def mask_at(self, seen: Any) -> NDArray[np.bool_]:
         """Return which actions can be taken where the options read ``seen``."""
-        return np.concatenate([np.ones(self.n_actions, dtype=bool), self.options.can_start(seen)])
+        return np.concatenate([self._always, self.options.can_start(seen)])
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions can be taken now."""

@@ -102,22 +102,9 @@ class DiscoveringWrapper(OptionsWrapper):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
-        observation, info = super().reset(seed=seed, options=options)
         if seed is not None:
-            self._draws = np.random.default_rng(seed)
-        self._here = self._numbered(self._seen)
-        self._explorer.visit(self._here)
-        self._explorer.begin(self._here)
-        return observation, self._with_offer(info, [])
-
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take a primitive action, or follow an option to its end; then make the options anew if it is time."""
-        observation, reward, terminated, truncated, info = super().step(action)
-        changed: list[int] = []
-        if self._explorer.n_steps >= self._remake_at:
-            changed = self._explorer.remake()
-            self._remake_at = self._explorer.n_steps + self._explorer.interval
-        return observation, reward, terminated, truncated, self._with_offer(info, changed)
+            self._draws = np.random.default_rng(check_integer("seed", seed, 0))
+        return super().reset(seed=seed, options=options)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return which actions are offered now."""
@@ -140,7 +127,13 @@ class DiscoveringWrapper(OptionsWrapper):
         if option_probability is not None:
             return super().sample_action(option_probability, among=among, rng=rng)
         possible = np.flatnonzero(self.action_masks() if among is None else among)
-        return int((self._rng if rng is None else rng).choice(possible))
+        return int(possible[(self._rng if rng is None else rng).integers(possible.size)])
+
+    def _begin_episode(self, seen: Any) -> None:
+        super()._begin_episode(seen)
+        self._here = self._numbered(seen)
+        self._explorer.visit(self._here)
+        self._explorer.begin(self._here)
 
     def _first_action(self, option: int) -> Any | None:
         if self._offered:
@@ -163,10 +156,16 @@ class DiscoveringWrapper(OptionsWrapper):
             number = self.options.number[key] = self._explorer.new_state(self._explorer.n_steps)
         return number
 
-    def _with_offer(self, info: dict[str, Any], changed: list[int]) -> dict[str, Any]:
-        """Decide whether options are offered at the next decision."""
-        able = int(self.options.can_start(self._seen).sum())
+    def _offer(self) -> dict[str, Any]:
+        """Make the options anew if it is time, and decide whether they are offered at the next decision."""
+        changed: list[int] = []
+        if self._explorer.n_steps >= self._remake_at:
+            changed = self._explorer.remake()
+            self._remake_at = self._explorer.n_steps + self._explorer.interval
+        able = self.options.can_start(self._seen)
+        n_able = int(np.count_nonzero(able))
         # p = (how often they are offered) · able / (actions + able)
-        uniform = able / (self.n_actions + able)
-        self._offered = able > 0 and self._draws.random() * uniform < self._explorer.settings.option_probability
-        return {**info, "changed_options": changed, "action_mask": self.action_masks().astype(np.int8)}
+        uniform = n_able / (self.n_actions + n_able)
+        self._offered = n_able > 0 and self._draws.random() * uniform < self._explorer.settings.option_probability
+        mask = np.concatenate([self._always, able & self._offered])
+        return {"changed_options": changed, "action_mask": mask.astype(np.int8)}

@@ -26,7 +26,7 @@ class EnvRun:
         self.steps = Steps.room_for(n_steps)
         self.number: dict[Hashable, int] = {}
         self._key_of, self._layout, self._seed = state or state_key, layout, seed
-        self._state, self._option = NONE, NONE
+        self._state, self._option, self._exploring = NONE, NONE, True
 
     @property
     def about(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class EnvRun:
         while explorer.n_steps < last_step:
             if self._state == NONE:
                 self._begin()
-            action, self._option = explorer.decide(self._state, self._option)
+            action, self._option = explorer.decide(self._state, self._option, exploring=self._exploring)
             self._step(action)
 
     def _begin(self) -> None:
@@ -63,6 +63,7 @@ class EnvRun:
         self._state, self._option = self._numbered(observation, self.explorer.n_steps), NONE
         self.explorer.visit(self._state)
         self.explorer.begin(self._state)
+        self._exploring = self.explorer.explores()
 
     def _step(self, action: int) -> None:
         before, step = self._state, self.explorer.n_steps
@@ -78,6 +79,7 @@ class EnvRun:
         if ended == GOES_ON:
             self._state = after
         else:
+            self.explorer.learn_backwards(self.steps, step)
             self._state, self._option = NONE, NONE
 
     def _numbered(self, observation: Any, step: int) -> int:

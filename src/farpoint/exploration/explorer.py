@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from farpoint.errors import check_integer, check_word
 from farpoint.exploration.goals import GOALS, FarPoints, Seen
 from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
+from farpoint.exploration.steps import Steps
 from farpoint.exploration.values import NO_LEARNING, Rates, Values
 from farpoint.simulation.tables import check_option_probability, streams
 
@@ -107,13 +108,19 @@ class Explorer:
         self.make_room()
         join(self.memory, state, 0)
 
-    def decide(self, state: int, option: int) -> tuple[int, int]:
+    def explores(self) -> bool:
+        """Return whether the agent only explores in the episode that begins now."""
+        from farpoint.exploration.value_kernels import explores
+
+        return bool(explores(self.rates, self.stream))
+
+    def decide(self, state: int, option: int, *, exploring: bool = True) -> tuple[int, int]:
         """Return the next action, and the option it belongs to (-1: none), of an agent that follows ``option``."""
         from farpoint.exploration.value_kernels import next_action
 
         action, now = next_action(
-            self.memory, self.routes, self.values, self.rates, state, option, self.settings.option_probability,
-            self.uniform_actions, self.stream,
+            self.memory, self.routes, self.values, self.rates, state, option, exploring,
+            self.settings.option_probability, self.uniform_actions, self.stream,
         )  # fmt: skip
         return int(action), int(now)
 
@@ -134,7 +141,15 @@ class Explorer:
 
         self.make_room()
         remember(self.memory, before, action, after)
-        learn_step(self.memory, self.routes, self.values, self.rates, before, action, reward, after, terminated)
+        if self.rates.alpha > 0:
+            learn_step(self.memory, self.routes, self.values, self.rates, before, action, reward, after, terminated)
+
+    def learn_backwards(self, steps: Steps, last: int) -> None:
+        """Learn once more from the episode that ended with this step."""
+        from farpoint.exploration.value_kernels import learn_backwards
+
+        if self.rates.alpha > 0:
+            learn_backwards(self.memory, self.routes, self.values, self.rates, steps, last)
 
     def remake(self) -> list[int]:
         """Make the options anew of what was seen so far; return the slots whose goal changed.

@@ -72,6 +72,7 @@ def learn_from_scratch(
     alpha: float = 0.1,
     gamma: float = 0.99,
     epsilon: float = 0.1,
+    exploring_episodes: float = 0.2,
     near: float = 0.9,
     n_evaluations: int = 20,
     max_episode_steps: int | None = None,
@@ -85,7 +86,8 @@ def learn_from_scratch(
     The agent explores as `explore` does, with options that are made anew as more is seen, and learns from each step the
     value of its action and of every option that would have taken it. The best action is taken where it is known, except
     for a share ``epsilon`` of the time; where it is not, the best option, if one is known to be worth something;
-    elsewhere the agent explores. An option is left where a best action is known.
+    elsewhere the agent explores. An option is left where a best action is known. At its end each episode is learned
+    once more, from its last step to its first, so that a reward reaches the beginning at once.
 
     Parameters
     ----------
@@ -97,6 +99,8 @@ def learn_from_scratch(
     targets : array of int, optional
         Of a world; default: its own.
     alpha, gamma, epsilon : float
+    exploring_episodes : float
+        Share of the episodes in which the agent only explores, so that it does not keep to the first way that it found.
     near : float
         Share of the optimal discounted reward at which the greedy policy is near-optimal, by ``n_evaluations`` episodes
         at each of 200 moments, denser at the beginning. These episodes are not counted, and nothing is learned there.
@@ -125,7 +129,7 @@ def learn_from_scratch(
     check_function("progress", progress)
     settings = ExploreSettings(method, n_options, option_probability, t, remake_every, actions)
     limit = None if max_episode_steps is None else check_integer("max_episode_steps", max_episode_steps, 1)
-    rates = Rates.checked(alpha, gamma, epsilon)
+    rates = Rates.checked(alpha, gamma, epsilon, exploring_episodes)
     if rates.alpha == 0.0:
         raise InvalidInput("alpha must be above 0 for anything to be learned; got 0.")
     wanted = check_fraction("near", near)

@@ -73,14 +73,18 @@ def new_memory(most_actions: int) -> Memory:
 
 def with_room(memory: Memory) -> Memory:
     """Return the memory with room for one more step: the same arrays, or copies twice as long."""
-    n_states, n_outcomes, n_neighbors = memory.sizes[[STATES, OUTCOMES, NEIGHBORS]]
-    fields = memory._asdict()
+    n_states, n_outcomes, n_neighbors, *_ = memory.sizes.tolist()
     # One step sees at most two new states (after a reset), one outcome, and four entries of neighbors.
+    states, outcomes, neighbors = n_states + 2, n_outcomes + 1, n_neighbors + 4
+    # Asked before every step of a real environment, so the usual answer comes first.
+    if states <= len(memory.visits) and outcomes <= len(memory.outcome_state) and neighbors <= len(memory.neighbor):
+        return memory
+    fields = memory._asdict()
     for used, names in (
-        (n_states + 2, ("visits", "n_actions", "tried", "first_outcome", "likeliest", "first_neighbor", "changed",
+        (states, ("visits", "n_actions", "tried", "first_outcome", "likeliest", "first_neighbor", "changed",
                         "terminal", "first_seen")),
-        (n_outcomes + 1, ("outcome_state", "outcome_count", "next_outcome")),
-        (n_neighbors + 4, ("neighbor", "next_neighbor")),
+        (outcomes, ("outcome_state", "outcome_count", "next_outcome")),
+        (neighbors, ("neighbor", "next_neighbor")),
     ):  # fmt: skip
         if used > len(fields[names[0]]):
             for name in names:

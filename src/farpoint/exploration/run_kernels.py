@@ -11,7 +11,7 @@ from farpoint.compiling import compiled
 from farpoint.exploration.memory import NONE, STATES, TAKEN, Memory
 from farpoint.exploration.memory_kernels import add_state, has_room, join, remember
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
-from farpoint.exploration.value_kernels import greedy_action, learn_step, next_action
+from farpoint.exploration.value_kernels import explores, greedy_action, learn_backwards, learn_step, next_action
 from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, below, move, uniform
 from farpoint.simulation.tables import WorldTable
@@ -19,7 +19,7 @@ from farpoint.simulation.tables import WorldTable
 # A reward that is discounted to this is none.
 _NOTHING = 1e-9
 # Places in `Agent.now`.
-STATE, OPTION, EPISODE_STEPS = 0, 1, 2
+STATE, OPTION, EPISODE_STEPS, EXPLORES = 0, 1, 2, 3
 
 
 class Agent(NamedTuple):
@@ -97,9 +97,19 @@ def explore_world(
             return False
         if now[STATE] == NONE:
             begin_episode(world, memory, agent, task, stream)
+            now[EXPLORES] = explores(rates, stream)
         before, step = now[STATE], memory.sizes[TAKEN]
         action, option = next_action(
-            memory, routes, values, rates, before, now[OPTION], option_probability, uniform_actions, stream
+            memory,
+            routes,
+            values,
+            rates,
+            before,
+            now[OPTION],
+            now[EXPLORES] > 0,
+            option_probability,
+            uniform_actions,
+            stream,
         )
         here = agent.of_world[before]
         there = move(world, world.choice_ptr[here] + action, stream)
@@ -115,6 +125,7 @@ def explore_world(
         steps.ended[step] = TERMINATED if ended else TRUNCATED if cut else GOES_ON
         steps.rewards[step] = reward
         if ended or cut:
+            learn_backwards(memory, routes, values, rates, steps, step)
             now[STATE], now[OPTION] = NONE, NONE
         else:
             now[STATE], now[OPTION] = after, option

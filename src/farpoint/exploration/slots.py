@@ -42,7 +42,9 @@ class SlotOptions(Options["SlotOption"]):
             return np.full(len(self), NONE, dtype=np.int16)
         column = routes[:, state].copy()
         # In its goal an option tries what was never tried there: an agent that acts by itself may never do that.
-        column[self.goals == state] = self.explorer.untried_action(state)
+        here = self.goals == state
+        if here.any():
+            column[here] = self.explorer.untried_action(state)
         return column
 
     def __len__(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from farpoint.compiling import compiled
 from farpoint.exploration.memory import NONE, Memory
 from farpoint.exploration.memory_kernels import decide
+from farpoint.exploration.steps import GOES_ON, TERMINATED, Steps
 from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, uniform
 
@@ -49,15 +50,22 @@ def best_option(routes: Routes, values: Values, state: int, least: float) -> Any
 def greedy_action(memory: Memory, routes: Routes, values: Values, state: int) -> Any:
     """Return the best action and the option it belongs to, or -1; the action is -1 where nothing is known.
 
-    An action of its own comes first: its value is learned from every step, that of an option only from its own.
+    An action of its own comes first: its value is learned from every step, that of an option only from its own. Where
+    only one action is possible, nothing is known by its being the best.
     """
     best, highest, count = best_action(memory, values, state)
-    if count == 1:
+    if count == 1 and memory.n_actions[state] > 1:
         return best, NONE
     option, _ = best_option(routes, values, state, highest)
     if option != NONE:
         return routes[option, state], option
     return NONE, NONE
+
+
+@compiled(nogil=True)
+def explores(rates: Rates, stream: Stream) -> bool:
+    """Return whether a learning agent only explores in the episode that begins now."""
+    return bool(rates.alpha > 0.0 and uniform(stream) < rates.exploring)
 
 
 @compiled(nogil=True)
@@ -68,6 +76,7 @@ def next_action(
     rates: Rates,
     state: int,
     option: int,
+    exploring: bool,
     option_probability: float,
     uniform_actions: bool,
     stream: Stream,
@@ -75,9 +84,10 @@ def next_action(
     """Return the next action of a learning agent and the option that it belongs to, or -1.
 
     The best action is taken where it is known, except for a share ε of the time; where it is not, the best option, if
-    one is known to be worth something; elsewhere the agent explores. An option is left where a best action is known.
+    one is known to be worth something; elsewhere the agent explores, and so it does everywhere while ``exploring``. An
+    option is left where a best action is known.
     """
-    if rates.alpha == 0.0:
+    if rates.alpha == 0.0 or exploring:
         return decide(memory, routes, state, option, option_probability, uniform_actions, stream)
     action, through = greedy_action(memory, routes, values, state)
     known = action != NONE and through == NONE
@@ -122,3 +132,20 @@ def learn_step(
         known = values.options[before, k]
         target = reward + rates.gamma * later
         values.options[before, k] = target if np.isnan(known) else known + rates.alpha * (target - known)
+
+
+@compiled(nogil=True)
+def learn_backwards(memory: Memory, routes: Routes, values: Values, rates: Rates, steps: Steps, last: int) -> None:
+    """Learn once more from the episode that ended with step ``last``, its last step first.
+
+    So what was found at its end reaches its beginning at once, and not one state further with each episode.
+    """
+    if rates.alpha == 0.0:
+        return
+    step = last
+    while step >= 0 and (step == last or steps.ended[step] == GOES_ON):
+        learn_step(
+            memory, routes, values, rates, steps.before[step], steps.actions[step], steps.rewards[step],
+            steps.after[step], steps.ended[step] == TERMINATED,
+        )  # fmt: skip
+        step -= 1

@@ -14,19 +14,27 @@ Array = NDArray[np.float64]
 
 
 class Rates(NamedTuple):
-    """How an agent learns: learning rate (0: not at all), discount, and the share of decisions that are random."""
+    """How an agent learns: learning rate (0: not at all), discount, and the shares of decisions and of episodes that
+    explore whatever is known.
+    """
 
     alpha: float
     gamma: float
     epsilon: float
+    exploring: float
 
     @classmethod
-    def checked(cls, alpha: float, gamma: float, epsilon: float) -> Rates:
+    def checked(cls, alpha: float, gamma: float, epsilon: float, exploring_episodes: float) -> Rates:
         """Return the rates, each from 0 to 1."""
-        return cls(check_fraction("alpha", alpha), check_fraction("gamma", gamma), check_fraction("epsilon", epsilon))
+        return cls(
+            check_fraction("alpha", alpha),
+            check_fraction("gamma", gamma),
+            check_fraction("epsilon", epsilon),
+            check_fraction("exploring_episodes", exploring_episodes),
+        )
 
 
-NO_LEARNING = Rates(0.0, 0.0, 1.0)
+NO_LEARNING = Rates(0.0, 0.0, 1.0, 1.0)
 
 
 class Values(NamedTuple):

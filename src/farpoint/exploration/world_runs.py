@@ -41,7 +41,7 @@ class WorldRun:
         limit = _own_limit(world) if max_episode_steps is None else max_episode_steps
         self._task = Task(*_starts(world), is_target, limit)
         unseen = np.full(world.n_states, NONE, dtype=np.int32)
-        self._agent = Agent(np.array([NONE, NONE, 0]), unseen, unseen.copy())
+        self._agent = Agent(np.array([NONE, NONE, 0, 0]), unseen, unseen.copy())
 
     @property
     def about(self) -> dict[str, Any]:

@@ -139,3 +139,17 @@ def test_random_decisions_are_options_as_often_as_asked_for(p: float) -> None:
     assert abs(shares.mean() - p) <= 4 * np.sqrt(p * (1 - p) / shares.size)
     with pytest.raises(InvalidInput, match="option_probability must be a number from 0 to 1"):
         fp.train_tabular(wrapped, 10, option_probability=-0.1)
+
+
+def test_a_callback_sees_every_decision_and_stops_the_training() -> None:
+    env = fp.DiscoveringWrapper(gym.make("CliffWalking-v1"), n_options=2)
+    seen: list[int] = []
+
+    def watch(agent: fp.agents.TabularAgent) -> bool:
+        seen.append(agent.n_steps)
+        return agent.n_steps < 50
+
+    agent = fp.train_tabular(env, 10_000, callback=watch)
+    assert 50 <= agent.n_steps < 1_000
+    assert seen[-1] == agent.n_steps
+    assert seen == sorted(set(seen))

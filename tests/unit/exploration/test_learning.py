@@ -40,14 +40,24 @@ def test_an_environment_is_learned_as_the_world_that_it_is(method: str) -> None:
 
 
 def reference(world: fp.World, target: int, result: fp.exploration.ScratchLearning, alpha: float, gamma: float) -> Any:
-    """Q-learning without options on the same steps, in a few lines."""
+    """Q-learning without options on the same steps, and backwards on each episode at its end, in a few lines."""
     steps = result.exploration.steps
     values = np.zeros_like(result.values)
     n_actions = np.diff(world.choice_ptr)[result.exploration.labels]
-    for before, action, after in zip(steps.before, steps.actions, steps.after, strict=True):
+
+    def learn(step: int) -> None:
+        before, action, after = steps.before[step], steps.actions[step], steps.after[step]
         reached = result.exploration.labels[after] == target
         later = 0.0 if reached else values[after, : n_actions[after]].max()
         values[before, action] += alpha * (float(reached) + gamma * later - values[before, action])
+
+    first = 0
+    for step, ended in enumerate(steps.ended):
+        learn(step)
+        if ended:
+            for earlier in range(step, first - 1, -1):
+                learn(earlier)
+            first = step + 1
     return values
 
 
@@ -150,3 +160,25 @@ def test_a_world_has_the_time_limit_of_its_environment() -> None:
     steps = fp.explore(world, 5_000, "none").steps
     lengths = np.diff(np.append(-1, np.flatnonzero(steps.ended)))
     assert lengths.max() == 200
+
+
+def test_a_reward_reaches_the_beginning_of_its_episode_at_once() -> None:
+    world = replace(fp.grid((12,)), start=0)
+    first = int(fp.learn_from_scratch(world, 5_000, targets=[11], near=1.0).first_reward)
+    result = fp.learn_from_scratch(world, first, targets=[11], near=1.0)
+    assert (result.values.max(axis=1)[np.array(result.exploration.labels) != 11] > 0).all()
+
+
+def test_an_only_action_is_not_taken_for_a_known_best() -> None:
+    from farpoint.exploration.explorer import Explorer, ExploreSettings
+    from farpoint.exploration.value_kernels import greedy_action
+    from farpoint.exploration.values import Rates
+
+    explorer = Explorer(ExploreSettings(n_options=1), 2, 0, Rates(0.1, 0.9, 0.1, 0.0))
+    end, fork = explorer.new_state(0, n_actions=1), explorer.new_state(0, n_actions=2)
+    explorer.make_room()
+    explorer.values.actions[:2] = 0.0
+    explorer.values.actions[fork, 1] = 1.0
+    routes = np.empty((1, 0), dtype=np.int16)
+    assert greedy_action(explorer.memory, routes, explorer.values, end) == (-1, -1)
+    assert greedy_action(explorer.memory, routes, explorer.values, fork) == (1, -1)

@@ -13,6 +13,7 @@ from farpoint.agents import learn_episodes
 from farpoint.engines import each
 from farpoint.experiments.exploration.places import make_env, make_place
 from farpoint.experiments.exploration.plan import explorer_of
+from farpoint.experiments.exploration.wrapped import learned_under_wrapper
 from farpoint.experiments.framework import Arrays
 from farpoint.exploration import Exploration, explore, learn_from_scratch
 from farpoint.options import OptionSet, discover
@@ -157,5 +158,6 @@ def _least_visited(found: Exploration, count: int) -> NDArray[np.int64]:
 KINDS: Mapping[str, Callable[..., Arrays]] = {
     "explore": _explore,
     "learn": partial(_runs, one_run=_learned),
+    "wrap": partial(_runs, one_run=learned_under_wrapper),
     "later": partial(_runs, one_run=_later),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpoint.experiments.exploration.plan import LEARNERS, Place, Results
+from farpoint.experiments.exploration.plan import BY_LOOP, Learning, Place, Results
 from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.report.curves import interval_dot, tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
@@ -25,22 +25,22 @@ LEARNING_CAPTION = (
 _MEASURES = {"first_target": "target first reached", "near_optimal": "near-optimal"}
 
 
-def learning_estimate(results: Results, place: Place, method: str, measure: str) -> Estimate | None:
+def _estimate(results: Results, place: Place, learning: Learning, method: str, measure: str) -> Estimate | None:
     """Return the interquartile mean of a measure; None where it is not known."""
-    arrays = results[place.learning_part(method, results.scale)]
+    arrays = results[learning.part(place, method, results.scale)]
     if np.isnan(arrays[measure]).any():
         return None
     return interquartile_mean(np.minimum(arrays[measure], arrays["n_steps"]))
 
 
-def learning_rows(results: Results, place: Place) -> list[Row]:
+def learning_rows(results: Results, place: Place, learning: Learning = BY_LOOP) -> list[Row]:
     """Return the steps until the target and until the best decisions are near-optimal, for each learner."""
     rows: list[Row] = []
-    for method in LEARNERS:
-        arrays = results[place.learning_part(method, results.scale)]
+    for method in learning.methods:
+        arrays = results[learning.part(place, method, results.scale)]
         row: Row = {"method": METHOD_TITLES[method]}
         for measure, title in _MEASURES.items():
-            estimate = learning_estimate(results, place, method, measure)
+            estimate = _estimate(results, place, learning, method, measure)
             if estimate is None:
                 row[f"{title} [95 %]"], row[f"{title}, runs"] = "not known", ""
                 continue
@@ -51,19 +51,19 @@ def learning_rows(results: Results, place: Place) -> list[Row]:
     return rows
 
 
-def draw_learning(results: Results, places: Sequence[Place]) -> Figure:
+def draw_learning(results: Results, places: Sequence[Place], learning: Learning = BY_LOOP) -> Figure:
     """Return both measures for every place and learner, on a logarithmic scale."""
     figure = new_figure(11.0, 0.6 * len(places) + 1.4)
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (measure, title) in zip(panels, _MEASURES.items(), strict=True):
         for place_number, place in enumerate(places):
-            for offset, method in enumerate(LEARNERS):
-                estimate = learning_estimate(results, place, method, measure)
+            for offset, method in enumerate(learning.methods):
+                estimate = _estimate(results, place, learning, method, measure)
                 if estimate is None:
                     continue
                 interval_dot(
                     axes,
-                    place_number + 0.15 * (offset - 2),
+                    place_number + 0.15 * (offset - (len(learning.methods) - 1) / 2),
                     estimate.value,
                     estimate.low,
                     estimate.high,

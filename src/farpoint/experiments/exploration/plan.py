@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from farpoint.experiments.framework import Part
@@ -21,11 +22,13 @@ PROBABILITIES = {
     "none": (DEFAULT_PROBABILITY,),
 }
 LEARNERS = ("diffusion", "novelty", "random", "tried", "none")
+WRAPPED = ("diffusion", "none")
 LATER_METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
 N_OPTIONS = 5
 N_LAYOUTS = 5
 N_TASKS = 5
 _LEARNING_IS_LONGER = 5
+_WRAPPED_IS_LONGER = 3
 # Below, an interval over runs says nothing.
 _FEWEST_STEPS = 1_000
 
@@ -107,6 +110,21 @@ class Place:
         """Return learning by every method."""
         return [self.learning_part(method, scale) for method in LEARNERS]
 
+    def wrapped_part(self, method: str, scale: Scale) -> Part:
+        """Return learning by an agent of its own, with the options of `DiscoveringWrapper` or with none."""
+        return self._part(
+            "wrap",
+            scale,
+            longer=_WRAPPED_IS_LONGER,
+            method=method,
+            probability=scale.option_probability,
+            n_options=N_OPTIONS,
+        )
+
+    def wrapped_parts(self, scale: Scale) -> list[Part]:
+        """Return learning with and without options."""
+        return [self.wrapped_part(method, scale) for method in WRAPPED]
+
     def later_part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return exploring, and then learning tasks with the options that were found."""
         return self._part("later", scale, method=method, probability=probability, n_tasks=N_TASKS)
@@ -115,6 +133,17 @@ class Place:
         """Return every method at every probability."""
         return [self.later_part(method, p, scale) for method in LATER_METHODS for p in PROBABILITIES[method]]
 
+
+@dataclass(frozen=True)
+class Learning:
+    """A way of learning: by which methods, and the part that computes one of them in one place."""
+
+    methods: tuple[str, ...]
+    part: Callable[[Place, str, Scale], Part]
+
+
+BY_LOOP = Learning(LEARNERS, Place.learning_part)
+UNDER_WRAPPER = Learning(WRAPPED, Place.wrapped_part)
 
 WORLDS = (
     Place("4rooms", "4Rooms", "four_rooms", 5_000, 100),
@@ -143,6 +172,13 @@ ENVIRONMENTS = (
 LARGE_ENVIRONMENTS = (
     Place("multiroom6", "MiniGrid MultiRoom-N6", "gym:MiniGrid-MultiRoom-N6-v0", 40_000, None, N_LAYOUTS),
     Place("doorkey16", "MiniGrid DoorKey-16x16", "gym:MiniGrid-DoorKey-16x16-v0", 40_000, None, N_LAYOUTS),
+)
+# Stepped one by one in Python: not the largest worlds, and fewer steps where there are most.
+_MOST_WRAPPED_STEPS = 50_000
+WRAPPED_PLACES = tuple(
+    replace(place, n_steps=min(place.n_steps, _MOST_WRAPPED_STEPS))
+    for place in (*WORLDS, *ENVIRONMENTS)
+    if place.name not in ("maze40", "mazes1000", "mazes5000")
 )
 # One exploration, then tasks: long enough that all of the world has been seen.
 LATER = (

@@ -16,7 +16,9 @@ from farpoint.experiments.exploration.plan import (
     N_OPTIONS,
     N_TASKS,
     QUICK,
+    UNDER_WRAPPER,
     WORLDS,
+    WRAPPED_PLACES,
     Place,
     Results,
     Scale,
@@ -65,6 +67,23 @@ LEARNING = Experiment[Scale](
     rows=lambda results: [{"world": place.title, **row} for place in WORLDS for row in learning_rows(results, place)],
     figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WORLDS))],
 )
+WRAPPED = Experiment[Scale](
+    "wrapper",
+    "An agent of its own under DiscoveringWrapper",
+    "tabular Q-learning (<code>fp.train_tabular</code>) that chooses among actions and slots as among any actions",
+    parts=lambda scale: [part for place in WRAPPED_PLACES for part in place.wrapped_parts(scale)],
+    rows=lambda results: [
+        {"world": place.title, **row}
+        for place in WRAPPED_PLACES
+        for row in learning_rows(results, place, UNDER_WRAPPER)
+    ],
+    figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WRAPPED_PLACES, UNDER_WRAPPER))],
+    needs={"minigrid": "farpoint[envs]"},
+    note=(
+        "Stepped one by one in Python, so without the largest places. The agent is not told which actions are "
+        "possible; those that are not do nothing. Near-optimal is what its best primitive actions are worth, exactly."
+    ),
+)
 LATER_TASKS = Experiment[Scale](
     "later",
     "Tasks that come after one exploration",
@@ -90,7 +109,7 @@ SUITE = Suite(
         "runs that are shown. Environments are simulated; the agent is told nothing but which actions are possible "
         "where it stands."
     ),
-    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, LATER_TASKS],
+    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, WRAPPED, LATER_TASKS],
     kinds=KINDS,
     full=FULL,
     quick=QUICK,
