@@ -40,6 +40,9 @@ _PATIENCE, _LIMIT = 3, 20
 _NOT_FINITE = {
     "fp.steps_between_states": "infinite where a target cannot be reached",
     "fp.learn_episodes": "infinite where a target was never reached",
+    "fp.learn_from_scratch": "infinite where the reward was never found",
+    "fp.explore(env=lake(), n_steps=20).steps_until": "infinite where so many states were never seen",
+    "fp.measures.first_visits": "infinite where a state was never visited",
     "fp.measures.interquartile_mean": "one run has no interval",
     "fp.measures.mean_of_runs": "one run has no interval",
     "fp.measures.median_of_runs": "one run has no interval",

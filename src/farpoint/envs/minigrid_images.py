@@ -59,6 +59,6 @@ def image_observations(env: gym.Env[Any, Any], *, tile_size: int = 8, partial: b
         ) from error
     tile_size = check_integer("tile_size", tile_size, 1)
     if not hasattr(getattr(env, "unwrapped", None), "agent_pos"):
-        raise InvalidInput(f"environment must be one of MiniGrid; got {env}.")
+        raise InvalidInput(f"environment must be one of MiniGrid; got {env!r:.80}.")
     painted = RGBImgPartialObsWrapper if partial else RGBImgObsWrapper
     return _ChannelFirst(ImgObsWrapper(painted(env, tile_size=tile_size)))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_generator, check_integer, check_word
 from farpoint.options import OptionLike, OptionList, Options, OptionSet
 from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
+from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.environments import check_action, check_env, count_actions, has_table
 from farpoint.worlds.keys import StateKey
 
@@ -234,7 +235,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         chance = check_fraction("option_probability", chance)
         check_generator(rng)
         rng = self._rng if rng is None else rng
-        mask = self.action_masks() if among is None else np.asarray(among)
+        mask = self.action_masks() if among is None else real_numbers("among", among) != 0.0
         if mask.shape != (self.n_actions + len(self.options),) or not mask.any():
             raise InvalidInput(
                 f"among must say of each action whether it can be taken, at least one; got {among!r:.80}."

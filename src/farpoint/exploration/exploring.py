@@ -67,21 +67,6 @@ class Exploration:
     settings: ExploreSettings
     name: str
 
-    @classmethod
-    def of(cls, run: WorldRun | EnvRun) -> Exploration:
-        """Return what a run has seen."""
-        explorer = run.explorer
-        return cls(
-            run.steps.until(explorer.n_steps),
-            run.labels,
-            run.action_numbers,
-            explorer.memory.visits[: explorer.n_states].copy(),
-            np.sort(explorer.memory.first_seen[: explorer.n_states]),
-            explorer.goals[explorer.goals != NONE],
-            explorer.settings,
-            run.name,
-        )
-
     @property
     def n_states(self) -> int:
         """Number of states seen."""
@@ -226,7 +211,22 @@ def explore(
         run.advance(min(n_steps, explorer.n_steps + explorer.interval))
         if progress is not None:
             progress(explorer.n_steps, n_steps)
-    return Exploration.of(run)
+    return exploration_of(run)
+
+
+def exploration_of(run: WorldRun | EnvRun) -> Exploration:
+    """Return what a run has seen."""
+    explorer = run.explorer
+    return Exploration(
+        run.steps.until(explorer.n_steps),
+        run.labels,
+        run.action_numbers,
+        explorer.memory.visits[: explorer.n_states].copy(),
+        np.sort(explorer.memory.first_seen[: explorer.n_states]),
+        explorer.goals[explorer.goals != NONE],
+        explorer.settings,
+        run.name,
+    )
 
 
 def _save(folder: PieceFolder, run: WorldRun | EnvRun) -> None:

@@ -13,7 +13,7 @@ from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
-from farpoint.exploration.exploring import Exploration
+from farpoint.exploration.exploring import Exploration, exploration_of
 from farpoint.exploration.runs import begin_run
 from farpoint.exploration.values import Rates
 from farpoint.exploration.world_runs import WorldRun
@@ -150,7 +150,7 @@ def learn_from_scratch(
         moments.evaluate(explorer.n_steps)
         if progress is not None:
             progress(explorer.n_steps, n_steps)
-    found = Exploration.of(run)
+    found = exploration_of(run)
     return ScratchLearning(
         found.steps.first_reward, moments.near_optimal, found, explorer.values.actions[: found.n_states].copy()
     )

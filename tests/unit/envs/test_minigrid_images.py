@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, MissingExtra
@@ -28,6 +29,10 @@ def test_images_are_channels_first(partial: bool, shape: tuple[int, ...]) -> Non
 def test_wrong_environments_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="must be one of MiniGrid"):
         fp.envs.image_observations(gym.make("CartPole-v1"))
+    # A matrix that cannot even be printed.
+    matrix = csr_array((np.ones(1), np.array([-1]), np.array([0, 1])), shape=(1, 1))
+    with pytest.raises(InvalidInput, match="must be one of MiniGrid"):
+        fp.envs.image_observations(matrix)
     real = builtins.__import__
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:

@@ -369,6 +369,8 @@ def test_a_random_decision_is_an_option_as_often_as_asked_for() -> None:
         wrapped.sample_action(1.1)
     with pytest.raises(InvalidInput, match="among must say of each action whether it can be taken, at least one"):
         wrapped.sample_action(among=np.zeros(5, dtype=bool))
+    with pytest.raises(InvalidInput, match="among must be numbers"):
+        wrapped.sample_action(among=[[1, 2], [3]])  # type: ignore[arg-type]
 
 
 class Puzzle(gym.Env[Any, Any]):

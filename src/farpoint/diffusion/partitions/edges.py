@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
 from farpoint.diffusion.partitions.tables import TableFacts, parquet, read_table, write_table
@@ -134,7 +135,7 @@ def write_partitions(
         if len(world.component_sizes) > 1:
             raise NotConnected(f"world must be connected; got {len(world.component_sizes)} components.")
         world, checked = _pieces(world, size), True
-    elif isinstance(world, Iterable) and not isinstance(world, (np.ndarray, range)):
+    elif isinstance(world, Iterable) and not (isinstance(world, (np.ndarray, range)) or issparse(world)):
         checked = False
     else:
         raise InvalidInput(f"world must be a World, or pieces of (source, target, weight); got {world!r}.")

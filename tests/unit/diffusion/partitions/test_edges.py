@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet
 import pytest
+from scipy.sparse import bsr_array
 
 import farpoint as fp
 from farpoint.diffusion.partitions.edges import Edges
@@ -119,3 +120,8 @@ def test_the_format_has_a_version_and_a_world_a_fingerprint(tmp_path: Path) -> N
     assert json.loads((tmp_path / "world.json").read_text())["version"] == 2
     # 128 bits as hexadecimal digits.
     assert len(world.fingerprint) == 32
+
+
+def test_a_matrix_is_no_world(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"world must be a World, or pieces of \(source, target, weight\)"):
+        fp.diffusion.write_partitions(bsr_array(np.eye(3)), tmp_path / "parts")
