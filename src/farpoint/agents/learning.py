@@ -20,6 +20,8 @@ from farpoint.worlds import World, WorldLike, as_world
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
 COUNTINGS = ("published", "moves")
+# Of one run, which cannot be interrupted; seconds.
+_MOST_STEPS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -159,6 +161,7 @@ def learn(
         check_fraction("gamma", gamma),
         check_option_probability(option_probability),
     )
+    check_run_length(task.n_episodes, task.max_steps)
     check_memory("n_runs × n_episodes", f"{n_runs} × {task.n_episodes}", 16 * n_runs * ends.size * task.n_episodes)
     shared = (world_table(world), option_table(world, options), task, algorithm, counting)
     seeds = streams(seed, n_runs * ends.size).reshape(n_runs, ends.size)
@@ -193,6 +196,15 @@ def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:
     from farpoint.agents.option_value_kernels import option_value_trial
 
     return option_value_trial, algorithm == "intra-option"
+
+
+def check_run_length(n_episodes: int, max_steps: int) -> None:
+    """Fail if one run of learning could take longer than anybody waits.
+
+    >>> check_run_length(1_000, 100)
+    """
+    if n_episodes * max_steps > _MOST_STEPS:
+        raise InvalidInput(f"n_episodes × max_steps must be at most {_MOST_STEPS:,}; got {n_episodes} × {max_steps}.")
 
 
 def _check_task(world: World, start: int | None, targets: ArrayLike | None) -> tuple[int, NDArray[np.int64]]:

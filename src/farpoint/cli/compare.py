@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
+from farpoint.agents.learning import check_run_length
 from farpoint.cli.arguments import CompareArguments
 from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
@@ -81,6 +82,7 @@ def _check_numbers(arguments: CompareArguments) -> None:
     """Fail before any work on a number that some measure would refuse later."""
     for name in ("n_runs", "n_episodes", "max_steps"):
         check_integer(f"--{name.replace('_', '-')}", getattr(arguments, name), 1)
+    check_run_length(arguments.n_episodes, arguments.max_steps)
     check_integer("--seed", arguments.seed, 0)
     if arguments.t is not None:
         check_time(arguments.t)

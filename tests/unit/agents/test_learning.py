@@ -94,6 +94,8 @@ def test_bad_input() -> None:
         fp.learn(world, targets=[94])
     with pytest.raises(InvalidInput, match="n_runs must be at least 1"):
         fp.learn(world, n_runs=0)
+    with pytest.raises(InvalidInput, match=r"n_episodes × max_steps must be at most 1,000,000,000; got 2 × 10+"):
+        fp.learn(world, n_episodes=2, max_steps=10**12)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
         fp.learn(world, alpha=2)
     with pytest.raises(InvalidInput, match="options must belong to this world"):
