@@ -64,7 +64,7 @@ COMMANDS: dict[str, list[str]] = {
     "policies": _python(_POLICIES),
     "paper": [*FARPOINT, "paper", "--quick", "--only", "grid,counts", "--out", "out"],
     "envs": [*FARPOINT, "envs", "--quick", "--only", "fourrooms", "--out", "out"],
-    "large": [*FARPOINT, "large", "--quick", "--only", "extension", "--out", "out"],
+    "large": [*FARPOINT, "large", "--quick", "--only", "eigenfunctions", "--out", "out"],
 }
 
 

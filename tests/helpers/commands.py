@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FARPOINT = [sys.executable, "-c", "from farpoint.cli import main; main()"]
+FARPOINT = [sys.executable, "-m", "farpoint"]
 
 
 def farpoint(
