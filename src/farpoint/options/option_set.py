@@ -111,6 +111,8 @@ class OptionSet(Options[Option]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "world", as_world(self.world))
+        if not isinstance(self.method, str):
+            raise InvalidInput(f"method must be a name; got {type(self.method).__name__}.")
         if not isinstance(self.record, dict):
             raise InvalidInput(f"record must be a dict; got {self.record!r}.")
         object.__setattr__(self, "goals", self._read_only_states("goals", self.goals))

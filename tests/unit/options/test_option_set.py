@@ -270,6 +270,8 @@ def test_what_a_set_is_made_of_is_checked() -> None:
     world = fp.grid((5,))
     with pytest.raises(InvalidInput, match=r"goals must lie in 0 … 4; got 5"):
         fp.OptionSet(world, np.array([5]))
+    with pytest.raises(InvalidInput, match=r"method must be a name; got ndarray"):
+        fp.OptionSet(fp.grid((5,)), [0], np.full(5, np.nan))  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"initiation must have one state per option \(2\); got 1"):
         fp.OptionSet(world, np.array([0, 4]), initiation=np.array([2]))
     with pytest.raises(InvalidInput, match=r"climbs must be of shape \(1, 5\); got \(2, 5\)"):
