@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.diffusion.goals.order import SAME_SCORE, descending
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
-
-# Scores of states that mirror each other differ by rounding only, about 1e-15 of their size; scores that
-# differ otherwise do so by far more. Any tolerance between gives the same goals on the paper's worlds.
-SAME_SCORE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ class Goals:
         5
         """
         n_goals = check_integer("n_goals", n_goals, 1, len(self))
-        rank = _descending(self.prominences, self.states)[:n_goals]
+        rank = descending(self.prominences, self.states)[:n_goals]
         return self.where(np.isin(np.arange(len(self)), rank))
 
     def where(self, keep: NDArray[np.bool_]) -> Goals:
@@ -130,19 +127,6 @@ def find_goals(
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
     level = values[plateau]
     fall = prominences(graph.indptr, graph.indices, level, np.argsort(-level, kind="stable"), tolerance)
-    states = states[_descending(values[states], states, tolerance)]
+    states = states[descending(values[states], states, tolerance)]
     goals = Goals(states, values[states], fall[states])
     return goals.where(goals.prominences >= min_prominence)
-
-
-def _descending(
-    values: NDArray[np.float64], states: NDArray[np.int64], tolerance: float = SAME_SCORE
-) -> NDArray[np.int64]:
-    # Values that are equal up to rounding come in the order of their states, so that the order does not depend on the
-    # solver: give every run of equal values the same rank first.
-    order = np.argsort(-values, kind="stable")
-    ordered = values[order]
-    drops = ordered[:-1] - ordered[1:] > tolerance * np.maximum(np.abs(ordered[:-1]), np.abs(ordered[1:]))
-    rank = np.empty(values.size, dtype=np.int64)
-    rank[order] = np.concatenate([[0], np.cumsum(drops)]) if values.size else []
-    return np.lexsort((states, rank))

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
-from farpoint.diffusion.goals.maxima import SAME_SCORE, Goals, find_goals
+from farpoint.diffusion.goals.maxima import Goals, find_goals
+from farpoint.diffusion.goals.order import SAME_SCORE
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import StateScores
 from farpoint.diffusion.scores.result import Scores

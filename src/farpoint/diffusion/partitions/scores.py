@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.blas import one_blas_thread
-from farpoint.diffusion.goals.maxima import SAME_SCORE
+from farpoint.diffusion.goals.order import SAME_SCORE
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, part_path
 from farpoint.diffusion.partitions.tables import TableFacts, read_table, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
