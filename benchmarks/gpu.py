@@ -162,7 +162,7 @@ def _kernel_seconds(floor: Any, t: int) -> float:
     degrees = maps._degrees(floor, band, t)
     totals = maps._totals(floor, [band])
     original = maps._degrees
-    maps._degrees = lambda *_: degrees  # type: ignore[assignment]
+    maps._degrees = lambda *_: degrees
     try:
         return seconds(lambda: maps._band_scores(floor, band, t, None, totals))
     finally:

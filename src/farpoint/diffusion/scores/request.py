@@ -13,6 +13,7 @@ from farpoint.errors import InvalidInput, check_function, check_integer, check_j
 
 SOLVERS = ("auto", "spectral", "local", "truncated", "probes")
 FORMS = ("auto", "polar", "walk", "symmetrized")
+DEVICES = ("cpu", "gpu", "auto")
 DEFAULT_T = 4
 DEFAULT_PROBES = 256
 # The solver that each of these parameters belongs to.
@@ -40,6 +41,7 @@ class ScoreRequest:
     checkpoint: str | PathLike[str] | None = None
     progress: Callable[[int, int], None] | None = None
     n_jobs: int = -1
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         def put(name: str, value: Any) -> None:
@@ -48,6 +50,7 @@ class ScoreRequest:
         put("t", check_time(self.t))
         check_word("solver", self.solver, SOLVERS)
         check_word("form", self.form, FORMS)
+        check_word("device", self.device, DEVICES)
         put("tolerance", check_tolerance(self.tolerance))
         put("seed", check_integer("seed", self.seed, 0))
         put("n_jobs", check_jobs(self.n_jobs))
@@ -63,6 +66,17 @@ class ScoreRequest:
             # A parameter of one solver chooses that solver; only a checkpoint waits until auto has chosen.
             if name != "checkpoint":
                 put("solver", solver)
+        if self.device == "gpu":
+            self._check_gpu()
+            put("solver", "local")
+
+    def _check_gpu(self) -> None:
+        """Fail on what only the processor does."""
+        if self.solver not in ("auto", "local"):
+            raise InvalidInput(f"solver must be 'local' with device='gpu'; got {self.solver!r}.")
+        for name in ("checkpoint", "decomposition"):
+            if getattr(self, name) is not None:
+                raise InvalidInput(f"{name} must not be given with device='gpu'; got one.")
 
     @classmethod
     def of(cls, **settings: Any) -> ScoreRequest:
