@@ -79,7 +79,6 @@ class EnvRun:
         if ended == GOES_ON:
             self._state = after
         else:
-            self.explorer.learn_backwards(self.steps, step)
             self._state, self._option = NONE, NONE
 
     def _numbered(self, observation: Any, step: int) -> int:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from farpoint.errors import check_integer, check_word
 from farpoint.exploration.goals import GOALS, FarPoints, Seen
 from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
-from farpoint.exploration.steps import Steps
 from farpoint.exploration.values import NO_LEARNING, Rates, Values
 from farpoint.simulation.tables import check_option_probability, streams
 
@@ -144,12 +143,13 @@ class Explorer:
         if self.rates.alpha > 0:
             learn_step(self.memory, self.routes, self.values, self.rates, before, action, reward, after, terminated)
 
-    def learn_backwards(self, steps: Steps, last: int) -> None:
-        """Learn once more from the episode that ended with this step."""
-        from farpoint.exploration.value_kernels import learn_backwards
+    def replay(self) -> None:
+        """Learn once more from everything that is remembered."""
+        from farpoint.exploration.value_kernels import replay
 
-        if self.rates.alpha > 0:
-            learn_backwards(self.memory, self.routes, self.values, self.rates, steps, last)
+        # Before the first reward there is nothing to be learned.
+        if self.rates.alpha > 0 and self.values.rewards.any():
+            replay(self.memory, self.values, self.rates)
 
     def remake(self) -> list[int]:
         """Make the options anew of what was seen so far; return the slots whose goal changed.

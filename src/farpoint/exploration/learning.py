@@ -86,8 +86,9 @@ def learn_from_scratch(
     The agent explores as `explore` does, with options that are made anew as more is seen, and learns from each step the
     value of its action and of every option that would have taken it. The best action is taken where it is known, except
     for a share ``epsilon`` of the time; where it is not, the best option, if one is known to be worth something;
-    elsewhere the agent explores. An option is left where a best action is known. At its end each episode is learned
-    once more, from its last step to its first, so that a reward reaches the beginning at once.
+    elsewhere the agent explores. An option is left where a best action is known. Whenever the options are made anew, the
+    agent also learns once more from all that it remembers, so that a reward soon reaches every state from which a way
+    to it is known.
 
     Parameters
     ----------
@@ -145,6 +146,7 @@ def learn_from_scratch(
     while explorer.n_steps < n_steps and not moments.near_optimal < np.inf:
         if explorer.n_steps >= remake_at:
             run.remake()
+            explorer.replay()
             remake_at = explorer.n_steps + explorer.interval
         run.advance(min(n_steps, remake_at, moments.next))
         moments.evaluate(explorer.n_steps)

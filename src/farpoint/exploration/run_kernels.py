@@ -11,7 +11,7 @@ from farpoint.compiling import compiled
 from farpoint.exploration.memory import NONE, STATES, TAKEN, Memory
 from farpoint.exploration.memory_kernels import add_state, has_room, join, remember
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
-from farpoint.exploration.value_kernels import explores, greedy_action, learn_backwards, learn_step, next_action
+from farpoint.exploration.value_kernels import explores, greedy_action, learn_step, next_action
 from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, below, move, uniform
 from farpoint.simulation.tables import WorldTable
@@ -125,7 +125,6 @@ def explore_world(
         steps.ended[step] = TERMINATED if ended else TRUNCATED if cut else GOES_ON
         steps.rewards[step] = reward
         if ended or cut:
-            learn_backwards(memory, routes, values, rates, steps, step)
             now[STATE], now[OPTION] = NONE, NONE
         else:
             now[STATE], now[OPTION] = after, option

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.compiling import compiled
-from farpoint.exploration.memory import NONE, Memory
+from farpoint.exploration.memory import NONE, STATES, Memory
 from farpoint.exploration.memory_kernels import decide
-from farpoint.exploration.steps import GOES_ON, TERMINATED, Steps
 from farpoint.exploration.values import Rates, Values
 from farpoint.simulation.kernels import Stream, uniform
 
 Routes = NDArray[np.int16]
+
+_MOST_SWEEPS = 100
+_NO_CHANGE = 1e-9
 
 
 @compiled(nogil=True)
@@ -110,13 +112,14 @@ def learn_step(
     after: int,
     terminated: bool,
 ) -> None:
-    """Update the value of the action, and of every option that would have taken it."""
+    """Update the value of the action, and of every option that would have taken it; the step is remembered already."""
     if rates.alpha == 0.0:
         return
     value = 0.0
     if not terminated:
         _, value, _ = best_action(memory, values, after)
         _, value = best_option(routes, values, after, value)
+    values.rewards[before, action] += (reward - values.rewards[before, action]) / memory.tried[before, action]
     here = values.actions[before]
     here[action] += rates.alpha * (reward + rates.gamma * value - here[action])
     n_options, n_known = routes.shape
@@ -135,17 +138,28 @@ def learn_step(
 
 
 @compiled(nogil=True)
-def learn_backwards(memory: Memory, routes: Routes, values: Values, rates: Rates, steps: Steps, last: int) -> None:
-    """Learn once more from the episode that ended with step ``last``, its last step first.
+def replay(memory: Memory, values: Values, rates: Rates) -> None:
+    """Learn once more from everything that is remembered: what the actions that were tried are worth, by their mean
+    rewards and the outcomes that were seen, until nothing changes.
 
-    So what was found at its end reaches its beginning at once, and not one state further with each episode.
+    So a reward reaches all states from which a way to it is known, and not one state further with each episode.
     """
-    if rates.alpha == 0.0:
-        return
-    step = last
-    while step >= 0 and (step == last or steps.ended[step] == GOES_ON):
-        learn_step(
-            memory, routes, values, rates, steps.before[step], steps.actions[step], steps.rewards[step],
-            steps.after[step], steps.ended[step] == TERMINATED,
-        )  # fmt: skip
-        step -= 1
+    for _ in range(_MOST_SWEEPS):
+        change = 0.0
+        # The states that were seen last lie behind the others, and rewards mostly behind them.
+        for state in range(memory.sizes[STATES] - 1, -1, -1):
+            for action in range(memory.n_actions[state]):
+                if memory.tried[state, action] == 0:
+                    continue
+                later = 0.0
+                entry = memory.first_outcome[state, action]
+                while entry != NONE:
+                    after = memory.outcome_state[entry]
+                    if not memory.terminal[after]:
+                        later += memory.outcome_count[entry] * best_action(memory, values, after)[1]
+                    entry = memory.next_outcome[entry]
+                value = values.rewards[state, action] + rates.gamma * later / memory.tried[state, action]
+                change = max(change, abs(value - values.actions[state, action]))
+                values.actions[state, action] = value
+        if change < _NO_CHANGE:
+            return

@@ -38,13 +38,14 @@ NO_LEARNING = Rates(0.0, 0.0, 1.0, 1.0)
 
 
 class Values(NamedTuple):
-    """Values of actions, shape (states, actions), and of options, shape (states, slots).
+    """Values of actions, shape (states, actions), and of options, shape (states, slots); mean rewards of actions.
 
     An option of which nothing is known has the value NaN: no number would do for rewards of either sign.
     """
 
     actions: Array
     options: Array
+    rewards: Array
 
     @classmethod
     def none(cls, most_actions: int, n_options: int) -> Values:
@@ -53,7 +54,7 @@ class Values(NamedTuple):
         >>> Values.none(4, 2).options.shape
         (0, 2)
         """
-        return cls(np.zeros((0, most_actions)), np.empty((0, n_options)))
+        return cls(np.zeros((0, most_actions)), np.empty((0, n_options)), np.zeros((0, most_actions)))
 
     def with_room(self, memory: Memory) -> Values:
         """Return the values with room for as many states as the memory has."""
@@ -63,6 +64,7 @@ class Values(NamedTuple):
         return Values(
             np.concatenate([self.actions, np.zeros((missing, self.actions.shape[1]))]),
             np.concatenate([self.options, np.full((missing, self.options.shape[1]), np.nan)]),
+            np.concatenate([self.rewards, np.zeros((missing, self.rewards.shape[1]))]),
         )
 
     def forget(self, slots: list[int]) -> None:
