@@ -86,9 +86,9 @@ def learn_from_scratch(
     The agent explores as `explore` does, with options that are made anew as more is seen, and learns from each step the
     value of its action and of every option that would have taken it. The best action is taken where it is known, except
     for a share ``epsilon`` of the time; where it is not, the best option, if one is known to be worth something;
-    elsewhere the agent explores. An option is left where a best action is known. Whenever the options are made anew, the
-    agent also learns once more from all that it remembers, so that a reward soon reaches every state from which a way
-    to it is known.
+    elsewhere the agent explores. An option is left where a best action is known. Whenever the options are made anew,
+    the agent also learns once more from all that it remembers, so that a reward soon reaches every state from which a
+    way to it is known.
 
     Parameters
     ----------
