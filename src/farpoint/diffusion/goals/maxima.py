@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from farpoint.diffusion.goals.order import SAME_SCORE, descending
 from farpoint.diffusion.walk import Walk
@@ -17,7 +18,6 @@ from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
 
 
-@dataclass(frozen=True, eq=False)
 class Goals:
     """Local maxima of a score, highest first.
 
@@ -28,7 +28,8 @@ class Goals:
     heights : array of float
         The score there.
     prominences : array of float
-        How far the score must fall on the way to a higher maximum; of the highest, to the lowest score of all.
+        How far the score must fall on the way to a higher maximum; of the highest, to the lowest score of all. Computed
+        when first asked for.
 
     Examples
     --------
@@ -41,9 +42,19 @@ class Goals:
     array([0])
     """
 
-    states: NDArray[np.int64]
-    heights: NDArray[np.float64]
-    prominences: NDArray[np.float64]
+    def __init__(
+        self,
+        states: NDArray[np.int64],
+        heights: NDArray[np.float64],
+        prominences: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
+    ) -> None:
+        self.states, self.heights = states, heights
+        self._find = prominences
+
+    @cached_property
+    def prominences(self) -> NDArray[np.float64]:
+        """How far the score must fall on the way to a higher maximum."""
+        return self._find() if callable(self._find) else self._find
 
     def most_prominent(self, n_goals: int) -> Goals:
         """Return the ``n_goals`` of largest prominence, in the same order as here.
@@ -68,7 +79,13 @@ class Goals:
         """
         if not isinstance(keep, np.ndarray) or keep.dtype != bool or keep.shape != self.states.shape:
             raise InvalidInput(f"keep must be an array of one True or False per goal ({len(self)}); got {keep!r}.")
-        return Goals(self.states[keep], self.heights[keep], self.prominences[keep])
+        return Goals(self.states[keep], self.heights[keep], lambda: self.prominences[keep])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Goals, (self.states, self.heights, self.prominences)
+
+    def __repr__(self) -> str:
+        return f"Goals({len(self)} states)"
 
     def __len__(self) -> int:
         return int(self.states.size)
@@ -111,7 +128,7 @@ def find_goals(
     20
     """
     world = as_world(world)
-    from farpoint.diffusion.goals.kernels import peaks, plateaus, prominences
+    from farpoint.diffusion.goals.kernels import peaks, plateaus
 
     Walk.of(world)  # fails on a world that is not connected
     values = real_numbers("scores", scores)
@@ -125,8 +142,18 @@ def find_goals(
     graph = world.neighbors
     plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
-    level = values[plateau]
-    fall = prominences(graph.indptr, graph.indices, level, np.argsort(-level, kind="stable"), tolerance)
     states = states[descending(values[states], states, tolerance)]
-    goals = Goals(states, values[states], fall[states])
-    return goals.where(goals.prominences >= min_prominence)
+    goals = Goals(states, values[states], lambda: _prominences(graph, values[plateau], plateau, tolerance)[states])
+    return goals if min_prominence == 0.0 else goals.where(goals.prominences >= min_prominence)
+
+
+def _prominences(
+    graph: csr_array, level: NDArray[np.float64], plateau: NDArray[np.int32], tolerance: float
+) -> NDArray[np.float64]:
+    """Return the prominence of every peak; only where basins of two peaks meet is anything sorted."""
+    from farpoint.diffusion.goals.kernels import basins, prominences, saddles
+
+    basin = basins(graph.indptr, graph.indices, level, plateau)
+    one, other, height = saddles(graph.indptr, graph.indices, level, basin)
+    order = np.argsort(-height, kind="stable")
+    return np.asarray(prominences(one, other, height, order, level, basin, tolerance))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -48,3 +50,34 @@ def test_prominence_by_hand() -> None:
     assert goals.prominences.tolist() == [4.5, 3.0, 1.0]
     assert fp.find_goals(world, [5.0, 1.0, 4.0, 2.0, 3.0, 2.5, 0.5], min_prominence=2).states.tolist() == [0, 2]
     assert np.asarray(goals.most_prominent(2)).tolist() == [0, 2]
+
+
+def brute_prominences(world: fp.World, scores: np.ndarray, goals: fp.Goals) -> list[float]:
+    """Of each goal: its height less the highest level from which a higher goal (or an equal one before it) is seen."""
+    graph = nx.from_scipy_sparse_array(world.neighbors)
+    falls = []
+    for number, state in enumerate(goals.states.tolist()):
+        better = {int(other) for other in goals.states[:number]}
+        for level in np.unique(scores)[::-1]:
+            above = (
+                nx.node_connected_component(graph.subgraph(np.flatnonzero(scores >= level).tolist()), state)
+                if (scores[state] >= level)
+                else set()
+            )
+            if better & above or (not better and level == scores.min()):
+                falls.append(float(scores[state] - level))
+                break
+    return falls
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_prominences_are_those_of_the_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    graph = nx.connected_watts_strogatz_graph(int(rng.integers(5, 60)), 4, 0.2, seed=seed)
+    world = fp.World.from_graph(graph)
+    # Few different numbers, so that there are plateaus and equally high peaks.
+    scores = rng.integers(1, int(rng.integers(3, 40)), size=world.n_states).astype(float)
+    goals = fp.find_goals(world, scores)
+    assert goals.prominences.tolist() == brute_prominences(world, scores, goals)
+    again = pickle.loads(pickle.dumps(goals))
+    np.testing.assert_array_equal(again.prominences, goals.prominences)
