@@ -93,7 +93,8 @@ LATER_TASKS = Experiment[Scale](
     note=(
         "Diffusion and least known states explore as they do; the others are given the world that diffusion has seen. "
         "All have as many options as there are far points, each method with its own best option probability, and learn "
-        "the same tasks by intra-option Q-learning in the world as it was seen."
+        "the same tasks by intra-option Q-learning in the world as it was seen. Ratios are taken run by run, for every "
+        "method has the same tasks there."
     ),
 )
 
