@@ -69,6 +69,12 @@ class _Kernel:
                 result[i] = sum(int(flat[i + apart] > 0) for apart in (-1, 1, -stride, stride))
 
     @staticmethod
+    def _count(degrees: Any, counts: Any, n_cells: int) -> None:
+        assert degrees.size == n_cells
+        for d in range(1, 5):
+            counts[d] += np.count_nonzero(degrees == d)
+
+    @staticmethod
     def _cells(degrees: Any, out: Any, stride: int, rows: int, cols: int, share: float, rest: float) -> None:
         t = (int(stride) - int(cols)) // 2
         assert degrees.shape == (rows + 2 * t, cols + 2 * t)

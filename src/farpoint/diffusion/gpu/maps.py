@@ -25,6 +25,7 @@ _MOST_CELLS_WITH_GOALS = 2**31 - 1
 _BYTES_PER_CELL = 12
 _SHARE_OF_MEMORY = 0.8
 _THREADS = 256
+_COUNTING_BLOCKS = 4096
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,12 @@ def _degrees(floor: Any, band: tuple[int, int], margin: int) -> Any:
 
 def _totals(floor: Any, bands: list[tuple[int, int]]) -> Totals:
     xp = cupy()
-    counts = np.zeros(5)
+    found = xp.zeros(5, dtype=np.uint64)
     for band in bands:
         degrees = _degrees(floor, band, 0)
-        counts += xp.asnumpy(xp.stack([xp.count_nonzero(degrees == d) for d in range(5)]))
+        count = kernel(cuda_source.degrees_source(), "count")
+        count((_COUNTING_BLOCKS,), (_THREADS,), (degrees, found, np.int64(degrees.size)))
+    counts = xp.asnumpy(found).astype(np.float64)
     return Totals(float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2))
 
 
