@@ -78,6 +78,14 @@ def _on_a_graph() -> OptionsCase:
     return OptionsCase(options, env, [*before[::100], *options.goals])
 
 
+def _on_a_log() -> OptionsCase:
+    env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
+    log = fp.envs.record_samples(env(), 6_000, seed=2)
+    world = fp.World.from_samples(log, n_states=60, neighbors="temporal", seed=1)
+    options = fp.GraphOptions.learn(log, fp.discover(world, n_options=4), radius=0.4, n_trials=5)
+    return OptionsCase(options, env, [*log.observations[::150], *options.goals])
+
+
 def _numbers() -> list[Any]:
     return [np.array([number], dtype=np.float32) for number in np.arange(0.0, 10.0, 0.25)]
 
@@ -96,6 +104,7 @@ OPTIONS: dict[str, Callable[[], OptionsCase]] = {
     for world in (*_ENVIRONMENTS, *_PLAYED)
 } | {
     "graph": cache(_on_a_graph),
+    "graph from a log": cache(_on_a_log),
     "learned": lambda: OptionsCase(learned_options(), Counter, _numbers()),
     "list": lambda: OptionsCase(OptionList([UpTo(3), UpTo(6), UpTo(9)]), Counter, _numbers()),
     "mixed list": lambda: OptionsCase(OptionList([UpTo(4), *learned_options()]), Counter, _numbers()),
