@@ -78,6 +78,22 @@ def _on_a_graph() -> OptionsCase:
     return OptionsCase(options, env, [*before[::100], *options.goals])
 
 
+def _on_a_log() -> OptionsCase:
+    env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
+    log = fp.envs.record_samples(env(), 6_000, seed=2)
+    world = fp.World.from_samples(log, n_states=60, neighbors="temporal", seed=1)
+    options = fp.GraphOptions.learn(log, fp.discover(world, n_options=4), radius=0.4, n_trials=5)
+    return OptionsCase(options, env, [*log.observations[::150], *options.goals])
+
+
+def _explored() -> OptionsCase:
+    env = partial(fp.ContinuousMaze, _MAZE, start="random")
+    found = fp.explore(env(), 3_000, seed=1)
+    assert found.samples is not None
+    options = found.continuous_options[:4]
+    return OptionsCase(options, env, [*found.samples.observations[::100], *options.goals], complete=False)
+
+
 def _numbers() -> list[Any]:
     return [np.array([number], dtype=np.float32) for number in np.arange(0.0, 10.0, 0.25)]
 
@@ -96,6 +112,8 @@ OPTIONS: dict[str, Callable[[], OptionsCase]] = {
     for world in (*_ENVIRONMENTS, *_PLAYED)
 } | {
     "graph": cache(_on_a_graph),
+    "graph from a log": cache(_on_a_log),
+    "explored": cache(_explored),
     "learned": lambda: OptionsCase(learned_options(), Counter, _numbers()),
     "list": lambda: OptionsCase(OptionList([UpTo(3), UpTo(6), UpTo(9)]), Counter, _numbers()),
     "mixed list": lambda: OptionsCase(OptionList([UpTo(4), *learned_options()]), Counter, _numbers()),

@@ -2,7 +2,7 @@
 
 from farpoint.envs.continuous_maze import ContinuousMaze
 from farpoint.envs.minigrid_images import image_observations
-from farpoint.envs.recording import record_log, record_observations
+from farpoint.envs.recording import record_log, record_observations, record_samples
 from farpoint.envs.success import option_success
 from farpoint.envs.world_env import WorldEnv
 from farpoint.envs.wrapper import OptionsWrapper, Transition
@@ -16,4 +16,5 @@ __all__ = [
     "option_success",
     "record_log",
     "record_observations",
+    "record_samples",
 ]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_function, check_integer, check_memory
-from farpoint.worlds import Log
+from farpoint.worlds import Log, SampleLog
 from farpoint.worlds.environments import check_env, count_actions
 from farpoint.worlds.keys import StateKey, check_key, state_key
 
@@ -78,6 +78,61 @@ def record_log(
     if progress is not None:
         progress(n_steps, n_steps)
     return Log(before, after, actions, terminated, first_states, n_truncated)
+
+
+def record_samples(
+    env: gym.Env[Any, Any],
+    n_steps: int,
+    *,
+    sample: Callable[[np.random.Generator], Any] | None = None,
+    seed: int = 0,
+) -> SampleLog:
+    """Return the log of a walk that takes random actions in an environment with observations in a Box.
+
+    Actions may be discrete or in a Box. The environment is reset whenever an episode ends.
+
+    Parameters
+    ----------
+    env : gymnasium.Env
+    n_steps : int
+    sample : function of a numpy Generator, optional
+        Draws an action; default: uniform in the environment's action space.
+    seed : int
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> log = fp.envs.record_samples(gym.make("Pendulum-v1"), 100, seed=0)
+    >>> log.observations.shape, log.actions.shape
+    ((100, 3), (100, 1))
+    >>> fp.envs.record_samples(gym.make("MountainCar-v0"), 100).actions.dtype
+    dtype('int64')
+    """
+    n_steps, seed = check_integer("n_steps", n_steps, 1), check_integer("seed", seed, 0)
+    check_function("sample", sample)
+    check_env(env)
+    space, choices = env.observation_space, env.action_space
+    if not isinstance(space, gym.spaces.Box):
+        raise InvalidInput(f"environment must have observations in a Box; got {space}.")
+    if not isinstance(choices, (gym.spaces.Box, gym.spaces.Discrete)):
+        raise InvalidInput(f"environment must have actions that are discrete or in a Box; got {choices}.")
+    discrete = isinstance(choices, gym.spaces.Discrete)
+    width = 1 if discrete else math.prod(choices.shape or ())
+    check_memory("n_steps", n_steps, 8 * n_steps * (2 * math.prod(space.shape) + width))
+    before, after = (np.empty((n_steps, math.prod(space.shape))) for _ in range(2))
+    actions = np.empty(n_steps, dtype=np.int64) if discrete else np.empty((n_steps, width))
+    choices.seed(seed)
+    rng = np.random.default_rng(seed)
+    observation, _ = env.reset(seed=seed)
+    for step in range(n_steps):
+        action = choices.sample() if sample is None else sample(rng)
+        before[step] = np.ravel(observation)
+        actions[step] = action if discrete else np.ravel(action)
+        observation, _, terminated, truncated, _ = env.step(action)
+        after[step] = np.ravel(observation)
+        if terminated or truncated:
+            observation, _ = env.reset()
+    return SampleLog(before, actions, after)
 
 
 def record_observations(env: gym.Env[Any, Any], n_steps: int, *, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -9,9 +9,10 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.envs.sampling import Sampler, uniform_sampler
 from farpoint.errors import check_integer
 from farpoint.options.protocol import OptionLike, OptionList, Options
-from farpoint.worlds.environments import count_actions
+from farpoint.worlds.environments import check_env
 
 
 def option_success(
@@ -32,7 +33,7 @@ def option_success(
     Parameters
     ----------
     env : gymnasium.Env
-        With discrete actions.
+        With actions that are discrete or in a Box with bounds.
     options : Options, or another sequence of options
     n_trials : int
         Trials per option.
@@ -60,12 +61,13 @@ def option_success(
     """
     n_trials, max_steps = check_integer("n_trials", n_trials, 1), check_integer("max_steps", max_steps, 1)
     wander, seed = check_integer("wander", wander, 0), check_integer("seed", seed, 0)
-    count_actions(env)
+    check_env(env)
+    draw = uniform_sampler(env.action_space)
     every = options if isinstance(options, Options) else OptionList(options)
     starts = [int(start) for start in np.random.SeedSequence([seed, 2]).generate_state(n_trials)]
     success = np.full(len(every), np.nan)
     for number in range(len(every)):
-        results = [_reaches_goal(env, every, number, start, max_steps, wander) for start in starts]
+        results = [_reaches_goal(env, every, number, start, max_steps, wander, draw) for start in starts]
         counted = [result for result in results if result is not None]
         if counted:
             success[number] = np.mean(counted)
@@ -73,14 +75,19 @@ def option_success(
 
 
 def _reaches_goal(
-    env: gym.Env[Any, Any], options: Options[OptionLike], number: int, seed: int, max_steps: int, wander: int
+    env: gym.Env[Any, Any],
+    options: Options[OptionLike],
+    number: int,
+    seed: int,
+    max_steps: int,
+    wander: int,
+    draw: Sampler,
 ) -> bool | None:
     """Return whether one trial succeeds; None if it begins at the goal."""
     rng = np.random.default_rng(seed)
     observation, _ = env.reset(seed=seed)
-    n_actions = int(env.action_space.n)  # type: ignore[attr-defined]
     for _ in range(int(rng.integers(wander + 1))):
-        observation, _, terminated, truncated, _ = env.step(int(rng.integers(n_actions)))
+        observation, _, terminated, truncated, _ = env.step(draw(rng))
         if terminated or truncated:
             observation, _ = env.reset()
     here = options.observe(env, observation)

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.envs.sampling import Sampler, uniform_sampler
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_generator, check_integer, check_word
 from farpoint.options import OptionLike, OptionList, Options, OptionSet
 from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
@@ -54,7 +55,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
     Parameters
     ----------
     env : gymnasium.Env
-        With discrete actions; any stack of wrappers.
+        Any stack of wrappers. Where its actions are not discrete, action 0 is one primitive action drawn by
+        ``sample``, and 1 … K are the options.
     options : OptionSet, GraphOptions, LearnedOptions, or a sequence of options
         An option is any object with ``can_start``, ``act`` and ``ended`` of an observation.
     gamma : float
@@ -68,6 +70,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         `World.from_env`, otherwise the observation.
     strict : bool
         Whether a step that the options' world does not have is an error.
+    sample : function of a numpy Generator, optional
+        For an environment whose actions are not discrete: draws a primitive action. Default: uniform in a Box.
 
     Examples
     --------
@@ -93,6 +97,7 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         unavailable: str = "refuse",
         state: StateKey | None = None,
         strict: bool = False,
+        sample: Sampler | None = None,
     ) -> None:
         check_env(env)
         # The arguments are recorded, so that the whole stack can be made again from its spec.
@@ -105,9 +110,16 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
             unavailable=unavailable,
             state=state,
             strict=strict,
+            sample=sample,
         )
         gym.Wrapper.__init__(self, env)
-        self.n_actions = count_actions(env)
+        check_function("sample", sample)
+        self._sample: Sampler | None = None
+        if sample is not None and isinstance(env.action_space, gym.spaces.Discrete):
+            raise InvalidInput(f"sample must be left out where actions are discrete; got {sample!r}.")
+        if sample is not None or isinstance(env.action_space, gym.spaces.Box):
+            self._sample = sample or uniform_sampler(env.action_space)
+        self.n_actions = count_actions(env) if self._sample is None else 1
         self._always = np.ones(self.n_actions, dtype=bool)
         self.options: Options[Any] = options if isinstance(options, Options) else OptionList(options)
         if isinstance(options, OptionSet):
@@ -146,9 +158,9 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         if not self._begun:
             raise InvalidInput("environment must be reset before its first step.")
         option = max(action - self.n_actions, -1)
-        primitive: Any = action if option < 0 else self._first_action(option)
+        primitive: Any = self._primitive(action) if option < 0 else self._first_action(option)
         if primitive is None:
-            primitive, option = int(self._rng.integers(self.n_actions)), -1
+            primitive, option = self._primitive(int(self._rng.integers(self.n_actions))), -1
         total, plain, duration = 0.0, 0.0, 0
         while True:
             observation, reward, terminated, truncated, info = self._primitive_step(primitive)
@@ -245,6 +257,10 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         is_option = n_primitive == 0 or (n_primitive < possible.size and rng.random() < chance)
         kind = possible[n_primitive:] if is_option else possible[:n_primitive]
         return int(kind[rng.integers(kind.size)])
+
+    def _primitive(self, action: int) -> Any:
+        """Return the environment's own action of a primitive one."""
+        return action if self._sample is None else self._sample(self._rng)
 
     def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observation, reward, terminated, truncated, info = self.env.step(action)

@@ -4,12 +4,14 @@ from farpoint.exploration.discovering import DiscoveringWrapper
 from farpoint.exploration.explorer import Explorer, ExploreSettings
 from farpoint.exploration.exploring import Exploration, explore
 from farpoint.exploration.learning import ScratchLearning, learn_from_scratch
+from farpoint.exploration.sampled_options import SampledOptions
 
 __all__ = [
     "DiscoveringWrapper",
     "Exploration",
     "ExploreSettings",
     "Explorer",
+    "SampledOptions",
     "ScratchLearning",
     "explore",
     "learn_from_scratch",

@@ -17,6 +17,9 @@ ACTIONS = ("least tried", "uniform")
 # Options are made anew after so many steps, or after half as many as there are states if those are more: then the cost
 # of making them, which grows with the number of states, is the same small share of every step.
 _STATES_PER_STEP = 0.5
+# Routes by expected steps: beyond so many there is none; so many sweeps at most find them.
+_LONGEST = 1000.0
+_SWEEPS = 200
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,19 @@ class Explorer:
     -1
     """
 
-    def __init__(self, settings: ExploreSettings, most_actions: int, seed: int, rates: Rates = NO_LEARNING) -> None:
+    def __init__(
+        self,
+        settings: ExploreSettings,
+        most_actions: int,
+        seed: int,
+        rates: Rates = NO_LEARNING,
+        *,
+        expected: bool = False,
+    ) -> None:
         self.settings, self.rates = settings, rates
         self.memory: Memory = new_memory(most_actions)
+        # Whether routes are those of fewest expected steps, not of fewest expected tries of each move in turn.
+        self.expected = expected
         self.values = Values.none(most_actions, settings.n_options)
         self.stream: NDArray[np.uint64] = streams(seed, 1)
         self.goals = np.full(settings.n_options, NONE)
@@ -94,6 +107,14 @@ class Explorer:
         self.memory = with_room(self.memory)
         if self.rates.alpha > 0:
             self.values = self.values.with_room(self.memory)
+
+    def forget(self) -> None:
+        """Forget all states and steps, and where options lead; what was drawn at random stays drawn."""
+        self.memory = new_memory(self._most_actions)
+        self.goals[:] = NONE
+        self.routes = np.empty((self.settings.n_options, 0), dtype=np.int16)
+        self._far = FarPoints(self.settings.t)
+        self.make_room()
 
     def visit(self, state: int, *, terminal: bool = False) -> None:
         """Count a visit."""
@@ -174,11 +195,17 @@ class Explorer:
 
     def route_to(self, goal: int) -> NDArray[np.int16]:
         """Return the action of every state on the way to a goal, -1 where there is no way and at the goal."""
+        from farpoint.exploration.expected_kernels import routes_by_steps
         from farpoint.exploration.memory_kernels import routes_by_chance, routes_to
 
         route = np.full(self.n_states, NONE, dtype=np.int16)
-        find = routes_by_chance if self.memory.sizes[SURPRISES] > 0 else routes_to
-        find(self.memory, goal, route)
+        if self.expected:
+            values = np.full(self.n_states, _LONGEST)
+            routes_by_steps(self.memory, goal, _LONGEST, _SWEEPS, values, route)
+        elif self.memory.sizes[SURPRISES] > 0:
+            routes_by_chance(self.memory, goal, route)
+        else:
+            routes_to(self.memory, goal, route)
         return route
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, WrongCheckpoint, check_integer
@@ -18,12 +18,14 @@ from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
 from farpoint.exploration.memory import NONE
 from farpoint.exploration.runs import begin_run
+from farpoint.exploration.sampled_options import SampledOptions
+from farpoint.exploration.sampled_runs import SampledRun
 from farpoint.exploration.steps import TERMINATED, TRUNCATED, Steps
 from farpoint.exploration.values import NO_LEARNING
 from farpoint.exploration.world_runs import WorldRun
 from farpoint.files import PieceFolder
 from farpoint.options import OptionSet, discover
-from farpoint.worlds import Log, World
+from farpoint.worlds import Log, SampleLog, World
 
 _STATE = "state"
 _SECONDS_BETWEEN_SAVES = 10.0
@@ -47,6 +49,11 @@ class Exploration:
         After how many steps the first, the second, … state was first seen.
     goals : array of int
         Where the options led at the end.
+    samples : SampleLog, optional
+        Of an environment with continuous observations: every step, as observed. Labels are then the representative
+        observations.
+    scale : array of float, optional
+        Of such an environment: how far a state reaches in each number of an observation.
 
     Examples
     --------
@@ -66,6 +73,8 @@ class Exploration:
     goals: NDArray[np.int64]
     settings: ExploreSettings
     name: str
+    samples: SampleLog | None = None
+    scale: NDArray[np.float64] | None = None
 
     @property
     def n_states(self) -> int:
@@ -107,6 +116,13 @@ class Exploration:
             raise InvalidInput("exploration must have seen at least two states to have options; got 1.")
         return discover(self.world, form="symmetrized")
 
+    @cached_property
+    def continuous_options(self) -> SampledOptions:
+        """The same options for an agent in an environment with continuous observations: they read these themselves."""
+        if self.scale is None:
+            raise InvalidInput(f"exploration must be of continuous observations; got {self!r}, whose states have keys.")
+        return SampledOptions(self.options, self.scale)
+
     def steps_until(self, n_states: int) -> float:
         """Return after how many steps so many states had been seen; inf if that never happened.
 
@@ -134,6 +150,7 @@ def explore(
     actions: str = "least tried",
     max_episode_steps: int | None = None,
     state: Callable[[Any, Any], Any] | None = None,
+    scale: ArrayLike | None = None,
     layout: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -167,7 +184,11 @@ def explore(
     max_episode_steps : int, optional
         For a world: steps after which an episode begins anew. Environments have limits of their own.
     state : function of (env, observation), optional
-        What identifies a state, as in `World.from_env`.
+        What identifies a state, as in `World.from_env`. Default, where observations are a Box of floats: the nearest
+        of the representative observations, which are added as new regions are seen.
+    scale : float or array of float, optional
+        How far a representative reaches in each number of a continuous observation. Default: twice what a step
+        changes it by, the root mean square over the steps so far.
     layout : int, optional
         Seed of every reset, for environments whose layout depends on it; default: a new one each time.
     checkpoint : path, optional
@@ -191,12 +212,15 @@ def explore(
     Exploration(148 states in 2000 steps)
     >>> fp.explore(fp.maze(), 2000, "none", actions="uniform", max_episode_steps=100)
     Exploration(57 states in 2000 steps)
+    >>> found = fp.explore(gym.make("MountainCar-v0"), 3000, scale=[0.1, 0.01])      # continuous observations
+    >>> found.samples.observations.shape, len(found.labels[0])
+    ((3000, 2), 2)
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     seed = check_integer("seed", seed, 0)
     settings = ExploreSettings(method, n_options, option_probability, t, remake_every, actions)
     limit = None if max_episode_steps is None else check_integer("max_episode_steps", max_episode_steps, 1)
-    run = begin_run(env, n_steps, settings, NO_LEARNING, seed, limit, state, layout)
+    run = begin_run(env, n_steps, settings, NO_LEARNING, seed, limit, state, layout, scale=scale)
     explorer = run.explorer
     folder = PieceFolder(checkpoint, "exploration", {**run.about, **asdict(settings), "seed": seed})
     _resume(folder, run, n_steps)
@@ -226,6 +250,8 @@ def exploration_of(run: WorldRun | EnvRun) -> Exploration:
         explorer.goals[explorer.goals != NONE],
         explorer.settings,
         run.name,
+        run.samples if isinstance(run, SampledRun) else None,
+        run.places.scale if isinstance(run, SampledRun) else None,
     )
 
 

@@ -4,6 +4,7 @@ from farpoint.options.discovery import discover
 from farpoint.options.graph_options import GraphOptions, direction_controller
 from farpoint.options.learned_options import LearnedOption, LearnedOptions
 from farpoint.options.methods import METHODS
+from farpoint.options.nearest import nearest_controller
 from farpoint.options.option import Option
 from farpoint.options.option_set import OptionSet
 from farpoint.options.protocol import OptionLike, OptionList, Options
@@ -20,4 +21,5 @@ __all__ = [
     "Options",
     "direction_controller",
     "discover",
+    "nearest_controller",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput, check_function
+from farpoint.errors import InvalidInput, check_function, check_integer
 from farpoint.options.option_set import OptionSet
 from farpoint.options.protocol import Options
 from farpoint.worlds.arrays import real_numbers
@@ -97,6 +97,8 @@ class GraphOptions(Options[GraphOption]):
         `direction_controller`.
     radius : float
         How near to the goal's observation an option ends.
+    success : array of float, shape (n_options,), optional
+        Share of trials in which each option reached its goal, where that was measured (`learn`).
 
     Examples
     --------
@@ -116,6 +118,7 @@ class GraphOptions(Options[GraphOption]):
     options: OptionSet
     controller: Controller
     radius: float
+    success: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, OptionSet) or self.options.world.observations is None:
@@ -128,6 +131,84 @@ class GraphOptions(Options[GraphOption]):
         check_function("controller", self.controller)
         if isinstance(self.radius, bool) or not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:
             raise InvalidInput(f"radius must be a finite number of at least 0; got {self.radius!r}.")
+        if self.success is not None:
+            object.__setattr__(self, "success", real_numbers("success", self.success))
+            if self.success.shape != (len(self),):
+                raise InvalidInput(f"success must be {len(self)} shares of trials; got shape {self.success.shape}.")
+
+    @classmethod
+    def learn(
+        cls,
+        log: Any,
+        options: OptionSet,
+        *,
+        radius: float,
+        env: Any = None,
+        n_neighbors: int = 5,
+        n_trials: int = 20,
+        max_steps: int = 300,
+        wander: int = 0,
+        n_rounds: int = 3,
+        seed: int = 0,
+    ) -> GraphOptions:
+        r"""Return options whose controller comes from a log alone, with their measured success.
+
+        The controller is `nearest_controller`. The options are then tried ``n_rounds`` times; after each round, edges
+        of the graph that the controller fails on are lengthened, or cut where it never succeeded, so that routes go
+        around them. At the end the success of each option is measured by other trials.
+
+        Parameters
+        ----------
+        log : SampleLog, or anything that has ``observations``, ``actions`` and ``next_observations``
+            Or these three arrays; actions may be whole numbers or rows of floats.
+        options : OptionSet
+            On a world whose states have observations, as `World.from_samples` makes of the same log.
+        radius : float
+            How near to the goal's observation an option ends.
+        env : gymnasium.Env, optional
+            Where to try the options: a trial begins with a reset. Default: trials are rehearsed in the log, begin at
+            its observations, and go where one of the nearest logged steps led; success is then an estimate.
+        n_neighbors : int
+            Logged steps that are averaged per action.
+        n_trials, max_steps : int
+            Trials per option and round, and steps per trial.
+        wander : int
+            Largest number of actions, drawn from the log, before a trial in ``env``.
+        n_rounds : int
+            0 leaves the graph as it is.
+        seed : int
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> env = fp.ContinuousMaze("S....\n####.", max_steps=200)
+        >>> log = fp.envs.record_samples(env, 5000, seed=0)
+        >>> world = fp.World.from_samples(log, n_states=30, neighbors="temporal")
+        >>> fp.GraphOptions.learn(log, fp.discover(world, n_options=2), radius=0.3)
+        GraphOptions(2 goals, 30 states, radius=0.3, success 1.00 … 1.00)
+        """
+        from farpoint.options.nearest import nearest_controller
+        from farpoint.options.practice import Rehearsal, Trials, practice, reroute
+        from farpoint.worlds.sample_log import read_sample_log
+
+        steps = read_sample_log(log)
+        n_trials, max_steps = check_integer("n_trials", n_trials, 1), check_integer("max_steps", max_steps, 1)
+        wander, n_rounds = check_integer("wander", wander, 0), check_integer("n_rounds", n_rounds, 0)
+        seed = check_integer("seed", seed, 0)
+        learned = cls(options, nearest_controller(steps, n_neighbors=n_neighbors), radius)
+        if learned.goals.shape[1] != steps.observations.shape[1]:
+            raise InvalidInput(
+                f"log must have observations of {learned.goals.shape[1]} numbers, as those of the options' world; got "
+                f"{steps.observations.shape[1]}."
+            )
+        place = Rehearsal(steps) if env is None else Trials(env, steps, wander)
+        for turn in range(n_rounds):
+            found = practice(learned, place, n_trials, max_steps, seed=2 * seed + turn)
+            if (found.tried == found.followed).all():
+                break
+            learned = cls(reroute(learned.options, found.tried, found.followed), learned.controller, radius)
+        measured = practice(learned, place, n_trials, max_steps, seed=seed + n_rounds)
+        return cls(learned.options, learned.controller, radius, measured.success)
 
     @cached_property
     def goals(self) -> NDArray[np.float64]:
@@ -144,7 +225,8 @@ class GraphOptions(Options[GraphOption]):
 
     def subset(self, numbers: range) -> GraphOptions:
         """Return some of the options."""
-        return GraphOptions(self.options.subset(numbers), self.controller, self.radius)
+        success = None if self.success is None else self.success[self.check_numbers(numbers)]
+        return GraphOptions(self.options.subset(numbers), self.controller, self.radius, success)
 
     def _place(self, observation: ArrayLike) -> NDArray[np.float64]:
         here = real_numbers("observation", observation).ravel()
@@ -173,23 +255,39 @@ class GraphOptions(Options[GraphOption]):
         """Return the action to take, or None where the option ends."""
         here, number = self._place(observation), self.check_number(number)
         away = here - self.goals[number]
-        world = self.options.world
-        state = int(world.nearest_states(here)[0])
-        if away @ away <= self.radius**2 or not self.options.table.initiation(state)[number]:
+        if away @ away <= self.radius**2:
             return None
+        state, choice = self.next_choice(number, here)
+        if state < 0:
+            return None
+        world = self.options.world
         assert world.observations is not None
-        return self.controller(here, world.observations[self._next_state(number, state)])
+        return self.controller(here, world.observations[self._outcome(choice) if choice >= 0 else state])
 
-    def _next_state(self, number: int, state: int) -> int:
-        """Return the next state of a route: going to the nearest one itself would be a way back as often as not."""
+    def next_choice(self, number: int, observation: ArrayLike) -> tuple[int, int]:
+        """Return the state nearest to an observation, and the choice of its world that an option takes there.
+
+        The choice is -1 in the state of the goal itself; both are -1 where no route leads to the goal.
+        """
+        number = self.check_number(number)
+        state = int(self.options.world.nearest_states(self._place(observation))[0])
+        if not self.options.table.initiation(state)[number]:
+            return -1, -1
         choices = np.array(self.options.world.choices(state), dtype=np.int64)
         taken = self.options.table.taken(choices)[number]
-        if not taken.any():
-            return state
+        return state, int(choices[int(taken.argmax())]) if taken.any() else -1
+
+    def _outcome(self, choice: int) -> int:
+        """Return where a choice leads: going to the nearest state itself would be a way back as often as not."""
         matrix = self.options.world.transitions
-        choice = choices[int(taken.argmax())]
         entries = slice(matrix.indptr[choice], matrix.indptr[choice + 1])
         return int(matrix.indices[entries][matrix.data[entries].argmax()])
 
     def __repr__(self) -> str:
-        return f"GraphOptions({len(self)} goals, {self.options.world.n_states} states, radius={self.radius:g})"
+        known = "" if self.success is None or not len(self) else f", success {_shares(self.success)}"
+        return f"GraphOptions({len(self)} goals, {self.options.world.n_states} states, radius={self.radius:g}{known})"
+
+
+def _shares(success: NDArray[np.float64]) -> str:
+    shares = np.sort(success)
+    return f"{shares[0]:.2f} … {shares[-1]:.2f}" if shares.size > 1 else f"{shares[0]:.2f}"

@@ -13,11 +13,13 @@ from farpoint.worlds.catalogue import (
 )
 from farpoint.worlds.catalogue import WorldLike as WorldLike
 from farpoint.worlds.logs import Log
+from farpoint.worlds.sample_log import SampleLog
 from farpoint.worlds.world import World
 
 __all__ = [
     "CATALOGUE",
     "Log",
+    "SampleLog",
     "World",
     "as_world",
     "four_rooms",

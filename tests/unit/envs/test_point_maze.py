@@ -98,3 +98,19 @@ def test_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
     with pytest.raises(MissingExtra, match="pip install gymnasium-robotics"):
         PointMaze()
+
+
+def test_any_push_and_a_limit(simulation: Simulation) -> None:
+    env = PointMaze("Medium", actions="box", max_steps=2)
+    before, _ = env.reset(seed=0)
+    after, _, _, truncated, _ = env.step(np.array([0.5, -1.0]))
+    np.testing.assert_allclose(after - before, [0.025, -0.05], atol=1e-12)
+    assert not truncated
+    assert env.step(np.zeros(2))[3]
+    env.reset()
+    assert not env.step(np.zeros(2))[3]
+    for wrong in ([2.0, 0.0], [0.0], [np.nan, 0.0]):
+        with pytest.raises(InvalidInput, match="action must be two numbers in -1 … 1"):
+            env.step(wrong)
+    with pytest.raises(InvalidInput, match="size must be one of Large, Medium, UMaze; got 'Huge'"):
+        PointMaze("Huge")

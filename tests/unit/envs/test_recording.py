@@ -54,3 +54,24 @@ def test_walk_goes_on_between_resets() -> None:
     again = fp.envs.record_observations(gym.make("CartPole-v1"), 200, seed=3)
     assert np.array_equal(before, again[0])
     assert np.array_equal(after, again[1])
+
+
+def test_samples_hold_what_was_done() -> None:
+    env = fp.ContinuousMaze("S...", max_steps=20, noise=0.0)
+    log = fp.envs.record_samples(env, 50, seed=1)
+    np.testing.assert_array_equal(log.observations[1:20], log.next_observations[:19])
+    for row in range(50):
+        env.reset(options={"start": log.observations[row]})
+        np.testing.assert_allclose(env.step(log.actions[row])[0], log.next_observations[row], atol=1e-6)
+    right = fp.envs.record_samples(env, 5, sample=lambda rng: 0, seed=1)
+    assert right.actions.tolist() == [0] * 5
+    assert fp.envs.record_samples(env, 50, seed=1).actions.tolist() == log.actions.tolist()
+
+
+def test_samples_need_boxes() -> None:
+    with pytest.raises(InvalidInput, match="must have observations in a Box"):
+        fp.envs.record_samples(make("FrozenLake-v1"), 10)
+    env = fp.ContinuousMaze("S...")
+    env.action_space = gym.spaces.MultiBinary(3)
+    with pytest.raises(InvalidInput, match="must have actions that are discrete or in a Box"):
+        fp.envs.record_samples(env, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -47,8 +48,10 @@ def test_an_option_that_gives_up_has_failed() -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(InvalidInput, match="discrete actions from 0; got Box"):
-        fp.envs.option_success(fp.ContinuousMaze(actions="box"), [UpTo(1)])
+    env = Counter()
+    env.action_space = gym.spaces.MultiBinary(3)
+    with pytest.raises(InvalidInput, match="discrete or in a Box with bounds; got MultiBinary"):
+        fp.envs.option_success(env, [UpTo(1)])
     with pytest.raises(InvalidInput, match="n_trials must be at least 1; got 0"):
         fp.envs.option_success(Counter(), [UpTo(1)], n_trials=0)
     with pytest.raises(InvalidInput, match="max_steps must be at least 1; got 0"):

@@ -292,9 +292,11 @@ def test_option_that_cannot_start_is_refused_or_replaced() -> None:
         fp.OptionsWrapper(Counter(), [], unavailable="ignore")
 
 
-def test_continuous_actions_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="discrete actions from 0; got Box"):
-        fp.OptionsWrapper(fp.ContinuousMaze(actions="box"), [])
+def test_actions_of_other_kinds_are_refused() -> None:
+    env = Counter()
+    env.action_space = gym.spaces.MultiDiscrete([2, 2])
+    with pytest.raises(InvalidInput, match="discrete actions from 0; got MultiDiscrete"):
+        fp.OptionsWrapper(env, [])
 
 
 def test_options_on_a_graph_are_actions() -> None:

@@ -1,0 +1,214 @@
+"""Options in continuous spaces, measured: ``python -m benchmarks.continuous [log|maze|control|pointmaze] [METHOD …]``.
+
+``log``: options of a controller that knows a log alone. ``maze``: steps from scratch until 90 % of nine rooms are seen.
+``control``: steps until the flag of MountainCar-v0 and the height of Acrobot-v1 are first reached. ``pointmaze``: cells
+of PointMaze seen from scratch (needs gymnasium-robotics). Every step counts; interquartile means with 95 % intervals,
+runs that did not get there counted with all their steps.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import farpoint as fp
+from farpoint.envs.point_maze import PointMaze
+from farpoint.experiments.large import coverage
+from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs
+from farpoint.options import OptionList, direction_controller
+from farpoint.worlds.environments import count_actions
+
+METHODS = ("diffusion", "novelty", "random", "eigen", "none")
+N_RUNS = 10
+RADIUS = 0.7
+
+
+class Arrived(Exception):
+    """What was to be reached is reached."""
+
+
+class Until(gym.Wrapper[Any, Any, Any, Any]):
+    """Counts steps, and stops with `Arrived` once ``arrived`` says so of an observation and the end of an episode."""
+
+    def __init__(self, env: gym.Env[Any, Any], arrived: Callable[[Any, bool], bool]) -> None:
+        super().__init__(env)
+        self.n_steps, self._arrived = 0, arrived
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step, count, and perhaps stop."""
+        result = self.env.step(action)
+        self.n_steps += 1
+        if self._arrived(result[0], bool(result[2])):
+            raise Arrived
+        return result
+
+
+class Cells:
+    """The cells of a maze that were seen."""
+
+    def __init__(self, floor: Any, share: float = 1.1) -> None:
+        self._floor, self._wanted = floor, share * floor.sum()
+        self._seen: set[tuple[int, int]] = set()
+
+    def __call__(self, observation: Any, terminated: bool) -> bool:
+        """Note the cell, and return whether enough were seen."""
+        self._seen.add((int(observation[1]), int(observation[0])))
+        return bool(len(self._seen) >= self._wanted)
+
+    @property
+    def share(self) -> float:
+        """Of all cells."""
+        return len(self._seen) / float(self._floor.sum())
+
+
+def has_ended(observation: Any, terminated: bool) -> bool:
+    return terminated
+
+
+def nine_rooms(**settings: Any) -> fp.ContinuousMaze:
+    return fp.ContinuousMaze(coverage.MAZE, **{"max_steps": 3_000, **settings})
+
+
+def wander(env: Until, n_steps: int, seed: int) -> None:
+    """Take uniformly random actions."""
+    rng = np.random.default_rng(seed)
+    n_actions = count_actions(env)
+    env.reset(seed=seed)
+    for action in rng.integers(n_actions, size=n_steps):
+        _, _, terminated, truncated, _ = env.step(int(action))
+        if terminated or truncated:
+            env.reset()
+
+
+def run_once(env: Until, method: str, n_steps: int, seed: int) -> None:
+    if method == "none":
+        wander(env, n_steps, seed)
+    else:
+        fp.explore(env, n_steps, method, seed=seed)
+
+
+def steps_needed(
+    make: Callable[[], gym.Env[Any, Any]], arrived: Callable[[Any], Any], method: str, n_steps: int, n_runs: int
+) -> tuple[Estimate, int]:
+    """Return the steps until it is reached, and in how many runs it was."""
+    steps = []
+    for seed in range(n_runs):
+        base = make()
+        env = Until(base, arrived(base))
+        try:
+            run_once(env, method, n_steps, seed)
+            steps.append(float("inf"))
+        except Arrived:
+            steps.append(float(env.n_steps))
+    values = np.minimum(steps, n_steps)
+    return interquartile_mean(values), int(np.isfinite(steps).sum())
+
+
+def show(name: str, method: str, estimate: Estimate, rest: str) -> None:
+    interval = f"[{estimate.low:,.0f}, {estimate.high:,.0f}]"
+    print(f"{name:<16}{method:<11}{estimate.value:>10,.0f} {interval:<20} {rest}", flush=True)
+
+
+def scratch(name: str, make: Any, arrived: Any, budgets: dict[str, int], methods: tuple[str, ...]) -> None:
+    for method in methods:
+        began = time.perf_counter()
+        n_steps = budgets.get(method, budgets["default"])
+        estimate, reached = steps_needed(make, arrived, method, n_steps, N_RUNS)
+        seconds = time.perf_counter() - began
+        show(name, method, estimate, f"reached {reached} / {N_RUNS} within {n_steps:,} steps, {seconds:.0f} s")
+
+
+def maze(methods: tuple[str, ...]) -> None:
+    scratch("nine rooms, 90 %", nine_rooms, lambda env: Cells(env.floor, 0.9), {"default": 60_000}, methods)
+
+
+def control(methods: tuple[str, ...]) -> None:
+    budgets = {"default": 100_000, "none": 1_000_000}
+    scratch("MountainCar-v0", partial(gym.make, "MountainCar-v0"), lambda env: has_ended, budgets, methods)
+    scratch("Acrobot-v1", partial(gym.make, "Acrobot-v1"), lambda env: has_ended, budgets, methods)
+
+
+def log(methods: tuple[str, ...]) -> None:
+    """Print the success and the coverage of options that were learned from a log of random steps from anywhere."""
+    recorded = fp.envs.record_samples(nine_rooms(start="random"), 300_000, seed=0)
+    world = fp.World.from_samples(recorded, n_states=500, neighbors="temporal", seed=0)
+    discovered = fp.discover(world, n_options=12)
+    began = time.perf_counter()
+    learned = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS)
+    print(f"{learned!r} (rehearsed), {time.perf_counter() - began:.0f} s")
+    supplied = fp.GraphOptions(discovered, direction_controller(nine_rooms().displacements), RADIUS)
+    unpracticed = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, n_rounds=0, n_trials=1)
+    anywhere = nine_rooms(start="random", max_steps=10**9)
+    for name, options in (("learned", learned), ("no practice", unpracticed), ("supplied", supplied)):
+        success = fp.envs.option_success(anywhere, options, n_trials=20, max_steps=300)
+        print(f"success in the maze, {name:<12} {np.sort(success).round(2).tolist()}", flush=True)
+    steps = np.array([6_000])
+    for name, chosen in (("learned", learned), ("supplied", supplied), ("primitive", OptionList([]))):
+        shares = [
+            100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, 6_000, steps, seed=seed)[0]
+            for seed in range(N_RUNS)
+        ]
+        print(f"cells seen in 6,000 steps, {name:<10} {mean_of_runs(shares)} %", flush=True)
+
+
+def point_maze_scratch(size: str, method: str, n_steps: int, seed: int) -> float:
+    """Return the share of the cells that are seen from scratch, in percent; episodes of 200 pushes."""
+    base = PointMaze(size, max_steps=200)
+    cells = Cells(base.floor)
+    run_once(Until(base, cells), method, n_steps, seed)
+    base.close()
+    return 100.0 * cells.share
+
+
+def point_maze_pushes(size: str, options: Any, n_steps: int, seed: int) -> float:
+    """Return the share of the cells that random decisions among any pushes and options see, in percent."""
+    base = PointMaze(size, actions="box", max_steps=200)
+    cells = Cells(base.floor)
+    env = fp.OptionsWrapper(Until(base, cells), options, max_steps=50)
+    env.reset(seed=seed)
+    while env.total_steps < n_steps:
+        _, _, terminated, truncated, _ = env.step(env.sample_action())
+        if terminated or truncated:
+            env.reset()
+    base.close()
+    return 100.0 * cells.share
+
+
+def pointmaze(methods: tuple[str, ...]) -> None:
+    for size in ("Medium", "Large"):
+        for method in methods:
+            shares = [point_maze_scratch(size, method, 2_000, seed) for seed in range(N_RUNS)]
+            print(f"PointMaze {size:<7} 2,000 pushes from scratch, {method:<10} {mean_of_runs(shares)} %", flush=True)
+    for size in ("Medium", "Large"):
+        recorded = fp.envs.record_samples(PointMaze(size, actions="box", max_steps=2_000), 40_000, seed=0)
+        world = fp.World.from_samples(recorded, n_states=250, neighbors="temporal", seed=0)
+        learned = fp.GraphOptions.learn(recorded, fp.discover(world, n_options=8), radius=0.5, max_steps=100)
+        print(f"PointMaze {size:<7} any push, 40,000 logged: {learned!r}", flush=True)
+        success = fp.envs.option_success(
+            PointMaze(size, actions="box", max_steps=10**6), learned, n_trials=5, max_steps=100, wander=100
+        )
+        print(f"PointMaze {size:<7} success in the maze {np.sort(success).round(2).tolist()}", flush=True)
+        for name, chosen in (("options", learned), ("no options", OptionList([]))):
+            shares = [point_maze_pushes(size, chosen, 1_000, seed) for seed in range(N_RUNS)]
+            print(f"PointMaze {size:<7} 1,000 of any push, {name:<10} {mean_of_runs(shares)} %", flush=True)
+
+
+SECTIONS = {"pointmaze": pointmaze, "log": log, "maze": maze, "control": control}
+
+
+def main() -> None:
+    """Print the sections that were asked for, by default all."""
+    asked = [word for word in sys.argv[1:] if word in SECTIONS] or list(SECTIONS)
+    methods = tuple(word for word in sys.argv[1:] if word in METHODS) or METHODS
+    for section in asked:
+        SECTIONS[section](methods)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Representative observations, added as new regions are seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+# Representatives that are compared one by one; beyond these a tree holds the older ones.
+_RECENT = 512
+
+
+class Representatives:
+    """Observations each of which stands for what is near it: within ``scale``, as an ellipsoid.
+
+    An observation farther than that from all of them becomes one itself, so that no two are within each other's reach.
+    Where a scale is infinite, that number is ignored.
+
+    Examples
+    --------
+    >>> places = Representatives(np.array([1.0, 10.0]))
+    >>> [places.number(np.array(point)) for point in ([0.0, 0.0], [0.9, 0.0], [3.0, 0.0], [0.0, 9.0])]
+    [0, 0, 1, 0]
+    >>> places.observations
+    array([[0., 0.],
+           [3., 0.]])
+    """
+
+    def __init__(self, scale: NDArray[np.float64]) -> None:
+        self.scale = scale
+        self._scaled = np.empty((_RECENT, scale.size))
+        self._observed = np.empty((_RECENT, scale.size))
+        self._size = 0
+        self._in_tree = 0
+        self._tree: Any = None
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def observations(self) -> NDArray[np.float64]:
+        """One row per representative, in the order in which they were seen."""
+        return self._observed[: self._size]
+
+    def number(self, observation: NDArray[np.float64]) -> int:
+        """Return the representative of an observation; where there is none within reach, a new one."""
+        point = observation / self.scale
+        found, distance = self._nearest(point)
+        return found if distance <= 1.0 else self.add(observation)
+
+    def nearest(self, observation: NDArray[np.float64]) -> int:
+        """Return the representative nearest to an observation, however far; -1 if there is none."""
+        return self._nearest(observation / self.scale)[0]
+
+    def _nearest(self, point: NDArray[np.float64]) -> tuple[int, float]:
+        found, least = -1, np.inf
+        if self._tree is not None:
+            least, number = self._tree.query(point)
+            found, least = int(number), float(least) ** 2
+        if self._size > self._in_tree:
+            away = self._scaled[self._in_tree : self._size] - point
+            squares = np.einsum("ij,ij->i", away, away)
+            number = int(squares.argmin())
+            # Of equally near ones the older.
+            if squares[number] < least:
+                found, least = self._in_tree + number, float(squares[number])
+        return found, least
+
+    def add(self, observation: NDArray[np.float64]) -> int:
+        """Return the number of an observation that becomes a representative."""
+        point = observation / self.scale
+        if self._size == len(self._scaled):
+            self._scaled = np.concatenate([self._scaled, np.empty_like(self._scaled)])
+            self._observed = np.concatenate([self._observed, np.empty_like(self._observed)])
+        self._scaled[self._size], self._observed[self._size] = point, observation
+        self._size += 1
+        # As the tree grows it is made anew less often, so that all trees together cost n log² n.
+        if self._size - self._in_tree > max(_RECENT, self._in_tree // 2):
+            self._tree, self._in_tree = cKDTree(self._scaled[: self._size].copy()), self._size
+        return self._size - 1
+
+
+def scale_of_steps(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.float64]:
+    """Return by how much a step changes each number of an observation (root mean square); inf where it never does.
+
+    >>> scale_of_steps(np.array([[0.0, 5.0], [3.0, 5.0]]), np.array([[3.0, 5.0], [0.0, 5.0]]))
+    array([ 3., inf])
+    """
+    moved = np.sqrt(((after.astype(np.float64) - before) ** 2).mean(axis=0))
+    return np.where(moved > 0.0, moved, np.inf)

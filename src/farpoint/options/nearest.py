@@ -1,0 +1,94 @@
+"""A controller that looks up in a log what actions did near a place; nothing is trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farpoint.errors import check_integer
+from farpoint.options.graph_options import Controller
+from farpoint.worlds.sample_log import SampleLog, read_sample_log
+from farpoint.worlds.samples import NearestStates
+
+
+def nearest_controller(log: Any, *, n_neighbors: int = 5) -> Controller:
+    """Return a controller that knows from a log what each action does near a place.
+
+    With discrete actions: for each action the mean displacement of the ``n_neighbors`` logged steps that took it
+    nearest to here; the action that is expected to end nearest to the target is taken. With continuous actions: of the
+    ``n_neighbors`` logged steps nearest to here (five times as many, for one step says less than a mean), the action of
+    the one whose displacement ends nearest to the target.
+
+    Parameters
+    ----------
+    log : SampleLog, or anything that has ``observations``, ``actions`` and ``next_observations``
+        Or these three arrays. Distances are Euclidean: scale dimensions of different units first.
+    n_neighbors : int
+
+    Returns
+    -------
+    function of (observation, target observation)
+        Gives an action; see `GraphOptions`.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> env = fp.ContinuousMaze("S...", start="random", noise=0.0)
+    >>> control = fp.options.nearest_controller(fp.envs.record_samples(env, 2000, seed=0))
+    >>> control(np.array([0.5, 0.5]), np.array([2.0, 0.5]))           # 0 is right
+    0
+    """
+    steps = read_sample_log(log)
+    n_neighbors = check_integer("n_neighbors", n_neighbors, 1)
+    return _NearestActions(steps, n_neighbors) if steps.discrete else _NearestSteps(steps, 5 * n_neighbors)
+
+
+class LocalSteps:
+    """The logged steps near a place.
+
+    >>> LocalSteps(np.array([[0.0], [1.0]]), np.array([[0.5], [0.1]]), n_neighbors=1).near(np.array([0.2]))
+    array([[0.5]])
+    """
+
+    def __init__(self, places: NDArray[Any], values: NDArray[Any], n_neighbors: int) -> None:
+        self._values = values
+        self._count = min(n_neighbors, len(places))
+        self._index = NearestStates(places)
+
+    def near(self, place: NDArray[Any]) -> NDArray[Any]:
+        """Return the values of the steps nearest to a place, the nearest first."""
+        return np.asarray(self._values[self._index.query(place[None, :], self._count)[1][0]])
+
+
+class _NearestActions:
+    """For discrete actions. A class, so that options can be sent to other processes."""
+
+    def __init__(self, log: SampleLog, n_neighbors: int) -> None:
+        moves = log.next_observations - log.observations
+        self._actions = np.unique(log.actions)
+        self._steps = []
+        for action in self._actions:
+            taken = log.actions == action
+            self._steps.append(LocalSteps(log.observations[taken], moves[taken], n_neighbors))
+
+    def __call__(self, observation: NDArray[Any], target: NDArray[Any]) -> int:
+        here = np.asarray(observation, dtype=np.float64)
+        ends = here + np.array([steps.near(here).mean(axis=0) for steps in self._steps])
+        return int(self._actions[((ends - target) ** 2).sum(axis=1).argmin()])
+
+
+class _NearestSteps:
+    """For continuous actions."""
+
+    def __init__(self, log: SampleLog, n_neighbors: int) -> None:
+        self._n_dimensions = log.observations.shape[1]
+        moves = log.next_observations - log.observations
+        self._steps = LocalSteps(log.observations, np.concatenate([moves, log.actions], axis=1), n_neighbors)
+
+    def __call__(self, observation: NDArray[Any], target: NDArray[Any]) -> NDArray[np.float64]:
+        here = np.asarray(observation, dtype=np.float64)
+        steps = self._steps.near(here)
+        ends = here + steps[:, : self._n_dimensions]
+        return np.asarray(steps[((ends - target) ** 2).sum(axis=1).argmin(), self._n_dimensions :])
