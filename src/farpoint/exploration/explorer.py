@@ -109,8 +109,9 @@ class Explorer:
             self.values = self.values.with_room(self.memory)
 
     def forget(self) -> None:
-        """Forget all states and steps, and where options lead; what was drawn at random stays drawn."""
+        """Forget all states and steps, their values, and where options lead; what was drawn at random stays drawn."""
         self.memory = new_memory(self._most_actions)
+        self.values = Values.none(self._most_actions, self.settings.n_options)
         self.goals[:] = NONE
         self.routes = np.empty((self.settings.n_options, 0), dtype=np.int16)
         self._far = FarPoints(self.settings.t)

@@ -77,6 +77,7 @@ def learn_from_scratch(
     n_evaluations: int = 20,
     max_episode_steps: int | None = None,
     state: Callable[[Any, Any], Any] | None = None,
+    scale: ArrayLike | None = None,
     layout: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     seed: int = 0,
@@ -107,7 +108,7 @@ def learn_from_scratch(
         at each of 200 moments, denser at the beginning. These episodes are not counted, and nothing is learned there.
         Learning in a world stops when it is near-optimal.
     n_evaluations : int
-    max_episode_steps, state, layout, progress, seed
+    max_episode_steps, state, scale, layout, progress, seed
         As in `explore`.
 
     Returns
@@ -140,7 +141,7 @@ def learn_from_scratch(
     if isinstance(env, World) or not hasattr(env, "step"):
         env = as_world(env)
         ends = _check_targets(env, targets)
-    run = begin_run(env, n_steps, settings, rates, seed, limit, state, layout, ends)
+    run = begin_run(env, n_steps, settings, rates, seed, limit, state, layout, ends, scale)
     moments = _Moments(run, wanted, check_integer("n_evaluations", n_evaluations, 1), n_steps, seed)
     explorer, remake_at = run.explorer, 0
     while explorer.n_steps < n_steps and not moments.near_optimal < np.inf:

@@ -45,7 +45,7 @@ def begin_run(
             "gymnasium.wrappers.TimeLimit for another limit."
         )
     layout = None if layout is None else check_integer("layout", layout, 0)
-    sampled = state is None and rates.alpha == 0 and is_continuous(env)
+    sampled = state is None and is_continuous(env)
     explorer = Explorer(settings, EnvRun.most_actions(env), seed, rates, expected=sampled)
     if sampled:
         return SampledRun(env, explorer, n_steps, seed, scale, layout)

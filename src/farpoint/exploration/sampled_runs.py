@@ -15,7 +15,7 @@ from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
 from farpoint.exploration.representatives import Representatives, scale_of_steps
-from farpoint.exploration.steps import GOES_ON, Steps
+from farpoint.exploration.steps import GOES_ON, TERMINATED, Steps
 from farpoint.worlds import SampleLog
 from farpoint.worlds.arrays import real_numbers
 
@@ -119,9 +119,9 @@ class SampledRun(EnvRun):
                 explorer.visit(here)
                 explorer.begin(here)
             there = self._numbered(self._after[step], step + 1)
-            terminated = steps.ended[step] == 1
-            explorer.visit(there, terminal=bool(terminated))
-            explorer.remember(here, int(steps.actions[step]), there)
+            terminated = bool(steps.ended[step] == TERMINATED)
+            explorer.visit(there, terminal=terminated)
+            explorer.remember(here, int(steps.actions[step]), there, float(steps.rewards[step]), terminated=terminated)
             steps.before[step], steps.after[step] = here, there
             begins, here = steps.ended[step] != GOES_ON, there
         self._state = NONE if begins else here
