@@ -66,7 +66,9 @@ def unfinished_folder(target: Path) -> Iterator[Path | None]:
     try:
         yield temporary
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        # Where somebody removed the whole target meanwhile, one of this name may be another process's.
+        if lock == _NO_LOCK or _is_same(lock, temporary):
+            shutil.rmtree(temporary, ignore_errors=True)
         _release(lock)
 
 

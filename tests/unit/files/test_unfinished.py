@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from farpoint.files import (
     whole_file,
     write_text,
 )
+from farpoint.files.unfinished import unfinished_folder
 from tests.helpers.archives import names
 
 LEFT = ".farpoint-unfinished"
@@ -61,3 +63,14 @@ def test_what_a_living_process_writes_is_not_removed(tmp_path: Path) -> None:
         assert target.read_text() == "two"
     assert target.read_text() == "one"
     assert names(tmp_path) == ["a.txt", "b.txt"]
+
+
+def test_a_run_whose_folder_was_removed_leaves_that_of_the_next_run_alone(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.mkdir()
+    with unfinished_folder(target) as temporary:
+        assert temporary is not None
+        shutil.rmtree(target)
+        # As another run would make it.
+        temporary.mkdir(parents=True)
+    assert temporary.exists()
