@@ -80,7 +80,7 @@ WRAPPED = Experiment[Scale](
     figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WRAPPED_PLACES, UNDER_WRAPPER))],
     needs={"minigrid": "farpoint[envs]"},
     note=(
-        "Stepped one by one in Python, so without the largest places. The agent is not told which actions are "
+        "Stepped one by one in Python, so in a choice of places. The agent is not told which actions are "
         "possible; those that are not do nothing. Near-optimal is what its best primitive actions are worth, exactly."
     ),
 )
