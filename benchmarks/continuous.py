@@ -129,7 +129,7 @@ def maze(methods: tuple[str, ...]) -> None:
 
 
 def control(methods: tuple[str, ...]) -> None:
-    budgets = {"default": 100_000, "none": 1_000_000}
+    budgets = {"default": 100_000, "none": 400_000}
     scratch("MountainCar-v0", partial(gym.make, "MountainCar-v0"), lambda env: has_ended, budgets, methods)
     scratch("Acrobot-v1", partial(gym.make, "Acrobot-v1"), lambda env: has_ended, budgets, methods)
 

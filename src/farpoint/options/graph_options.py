@@ -188,7 +188,7 @@ class GraphOptions(Options[GraphOption]):
         GraphOptions(2 goals, 30 states, radius=0.3, success 1.00 … 1.00)
         """
         from farpoint.options.nearest import nearest_controller
-        from farpoint.options.practice import Rehearsal, Trials, practice, reroute
+        from farpoint.options.practicing import Rehearsal, Trials, practice, reroute
         from farpoint.worlds.sample_log import read_sample_log
 
         steps = read_sample_log(log)
