@@ -258,8 +258,10 @@ class GraphOptions(Options[GraphOption]):
         if away @ away <= self.radius**2:
             return None
         state, choice = self.next_choice(number, here)
-        if state < 0:
-            return None
+        return None if state < 0 else self.steer(here, state, choice)
+
+    def steer(self, here: NDArray[np.float64], state: int, choice: int) -> Any:
+        """Return the controller's action from a place in ``state`` to where a choice leads; -1: to the state itself."""
         world = self.options.world
         assert world.observations is not None
         return self.controller(here, world.observations[self._outcome(choice) if choice >= 0 else state])
