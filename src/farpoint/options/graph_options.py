@@ -202,12 +202,14 @@ class GraphOptions(Options[GraphOption]):
                 f"{steps.observations.shape[1]}."
             )
         place = Rehearsal(steps) if env is None else Trials(env, steps, wander)
+        # Every round has trials of its own, and so has the measurement.
+        first = seed * (n_rounds + 1)
         for turn in range(n_rounds):
-            found = practice(learned, place, n_trials, max_steps, seed=2 * seed + turn)
+            found = practice(learned, place, n_trials, max_steps, seed=first + turn)
             if (found.tried == found.followed).all():
                 break
             learned = cls(reroute(learned.options, found.tried, found.followed), learned.controller, radius)
-        measured = practice(learned, place, n_trials, max_steps, seed=seed + n_rounds)
+        measured = practice(learned, place, n_trials, max_steps, seed=first + n_rounds)
         return cls(learned.options, learned.controller, radius, measured.success)
 
     @cached_property
