@@ -188,7 +188,7 @@ class GraphOptions(Options[GraphOption]):
         GraphOptions(2 goals, 30 states, radius=0.3, success 1.00 … 1.00)
         """
         from farpoint.options.nearest import nearest_controller
-        from farpoint.options.practice import Rehearsal, Trials, practice, reroute
+        from farpoint.options.practicing import Rehearsal, Trials, practice, reroute
         from farpoint.worlds.sample_log import read_sample_log
 
         steps = read_sample_log(log)
@@ -202,12 +202,14 @@ class GraphOptions(Options[GraphOption]):
                 f"{steps.observations.shape[1]}."
             )
         place = Rehearsal(steps) if env is None else Trials(env, steps, wander)
+        # Every round has trials of its own, and so has the measurement.
+        first = seed * (n_rounds + 1)
         for turn in range(n_rounds):
-            found = practice(learned, place, n_trials, max_steps, seed=2 * seed + turn)
+            found = practice(learned, place, n_trials, max_steps, seed=first + turn)
             if (found.tried == found.followed).all():
                 break
             learned = cls(reroute(learned.options, found.tried, found.followed), learned.controller, radius)
-        measured = practice(learned, place, n_trials, max_steps, seed=seed + n_rounds)
+        measured = practice(learned, place, n_trials, max_steps, seed=first + n_rounds)
         return cls(learned.options, learned.controller, radius, measured.success)
 
     @cached_property
@@ -258,8 +260,10 @@ class GraphOptions(Options[GraphOption]):
         if away @ away <= self.radius**2:
             return None
         state, choice = self.next_choice(number, here)
-        if state < 0:
-            return None
+        return None if state < 0 else self.steer(here, state, choice)
+
+    def steer(self, here: NDArray[np.float64], state: int, choice: int) -> Any:
+        """Return the controller's action from a place in ``state`` to where a choice leads; -1: to the state itself."""
         world = self.options.world
         assert world.observations is not None
         return self.controller(here, world.observations[self._outcome(choice) if choice >= 0 else state])

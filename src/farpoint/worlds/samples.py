@@ -27,7 +27,7 @@ _POOL = 100_000
 # So many observations are looked up at once, exactly: the memory of a block, whatever the number of observations.
 _BLOCK = 100_000
 # Up to here trees beat comparing with every state.
-_TREE_DIMENSIONS = 15
+TREE_DIMENSIONS = 15
 # Two representatives at one place are a step apart all the same.
 _SHORTEST = 1e-12
 
@@ -206,7 +206,7 @@ class NearestStates:
         # Centered: far from 0 the squares of a search by products lose their digits.
         self._center = states.mean(axis=0)
         self._tree = self._brute = None
-        if states.shape[1] <= _TREE_DIMENSIONS:
+        if states.shape[1] <= TREE_DIMENSIONS:
             self._tree = cKDTree(states - self._center)
         else:
             self._brute = _sklearn("neighbors").NearestNeighbors(algorithm="brute").fit(states - self._center)

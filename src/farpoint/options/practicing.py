@@ -142,7 +142,7 @@ def _try_once(
             result.tried[edge] += edge >= 0
             since = 0
         since += 1
-        here, over = place.step(options.act(number, here), rng)
+        here, over = place.step(options.steer(here, state, choice), rng)
         if options.reached(number, here):
             result.followed[edge] += edge >= 0
             return True

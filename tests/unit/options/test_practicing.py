@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.options.practice import Rehearsal, practice, reroute
+from farpoint.options.practicing import Rehearsal, practice, reroute
 from farpoint.worlds import SampleLog
 
 ROOMS = """
