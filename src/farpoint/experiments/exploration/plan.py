@@ -176,10 +176,7 @@ LARGE_ENVIRONMENTS = (
 # Stepped one by one in Python, 20 runs with and 20 without options: a choice of places, and fewer steps where there
 # are most, so that it takes minutes.
 _MOST_WRAPPED_STEPS = 20_000
-_WRAPPED = (
-    "4rooms", "maze", "ring", "rooms25", "ninerooms", "hanoi",
-    "cliff", "fourrooms", "multiroom2", "doorkey", "corridor",
-)  # fmt: skip
+_WRAPPED = ("4rooms", "maze", "ring", "rooms25", "cliff", "fourrooms", "multiroom2", "corridor")
 WRAPPED_PLACES = tuple(
     replace(place, n_steps=min(place.n_steps, _MOST_WRAPPED_STEPS))
     for place in (*WORLDS, *ENVIRONMENTS)
