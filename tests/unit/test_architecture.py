@@ -39,6 +39,7 @@ LAYERS = [
     "report",
     "experiments",
     "cli",
+    "__main__",
 ]
 MOST_LINES = 350
 MOST_NAMES = 40
