@@ -179,14 +179,14 @@ def _kernel_seconds(floor: Any, t: int) -> float:
     from farpoint.diffusion.gpu import maps
 
     band = (0, floor.shape[0])
-    degrees = maps._degrees(floor, band, t)
-    totals = maps._totals(floor, [band])
-    original = maps._degrees
-    maps._degrees = lambda *_: degrees
+    degrees = maps.degrees_of(floor, band, t)
+    totals = maps.totals_of(floor, [band])
+    original = maps.degrees_of
+    maps.degrees_of = lambda *_: degrees
     try:
-        return seconds(lambda: maps._band_scores(floor, band, t, None, totals))
+        return seconds(lambda: maps.band_scores(floor, band, t, None, totals))
     finally:
-        maps._degrees = original
+        maps.degrees_of = original
 
 
 def rivals(side: int, t: int) -> None:

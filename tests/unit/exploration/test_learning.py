@@ -109,7 +109,7 @@ def test_learning_the_same_seed_gives_the_same_agent() -> None:
     [
         ({"targets": [999]}, "targets"),
         ({"alpha": 0.0}, "alpha must be above 0"),
-        ({"layout": 3}, "state and layout must go with an environment"),
+        ({"layout": 3}, "state, layout and scale must go with an environment"),
         ({"epsilon": 1.5}, "epsilon"),
     ],
 )

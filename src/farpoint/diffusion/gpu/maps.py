@@ -79,14 +79,14 @@ def score_map(floor: ArrayLike, t: int = 4, *, tolerance: float | None = None, m
         raise InvalidInput(f"floor must be a map of two dimensions; got shape {floor.shape}.")
     free = memory or int(_SHARE_OF_MEMORY * xp.cuda.runtime.memGetInfo()[0])
     bands = list(bands_of(floor.shape, t, free))
-    totals = _totals(floor, bands)
+    totals = totals_of(floor, bands)
     if totals.total == 0.0:
         raise InvalidInput("floor must have cells next to each other; got none.")
     if len(bands) == 1:
-        return _band_scores(floor, bands[0], t, tolerance, totals)
+        return band_scores(floor, bands[0], t, tolerance, totals)
     scores = np.empty(floor.shape)
     for band in bands:
-        scores[band[0] : band[1]] = _band_scores(floor, band, t, tolerance, totals).get()
+        scores[band[0] : band[1]] = band_scores(floor, band, t, tolerance, totals).get()
     return scores
 
 
@@ -104,7 +104,7 @@ def bands_of(shape: tuple[int, int], t: int, memory: int) -> Iterator[tuple[int,
         yield first, min(first + size, rows)
 
 
-def _degrees(floor: Any, band: tuple[int, int], margin: int) -> Any:
+def degrees_of(floor: Any, band: tuple[int, int], margin: int) -> Any:
     """Return the degrees of a band with a margin on every side: of other cells of the map, of walls beyond it."""
     xp = cupy()
     rows, cols = floor.shape
@@ -123,22 +123,24 @@ def _degrees(floor: Any, band: tuple[int, int], margin: int) -> Any:
     return xp.ascontiguousarray(out[1:-1, 1:-1])
 
 
-def _totals(floor: Any, bands: list[tuple[int, int]]) -> Totals:
+def totals_of(floor: Any, bands: list[tuple[int, int]]) -> Totals:
+    """Return Σ d and Σ d² over all bands of a map."""
     xp = cupy()
     found = xp.zeros(5, dtype=np.uint64)
     for band in bands:
-        degrees = _degrees(floor, band, 0)
+        degrees = degrees_of(floor, band, 0)
         count = kernel(cuda_source.degrees_source(), "count")
         count((_COUNTING_BLOCKS,), (_THREADS,), (degrees, found, np.int64(degrees.size)))
     counts = xp.asnumpy(found).astype(np.float64)
     return Totals(float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2))
 
 
-def _band_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | None, totals: Totals) -> Any:
+def band_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | None, totals: Totals) -> Any:
+    """Return the scores of the cells of one band, on the GPU."""
     if t > cuda_source.LARGEST_IN_WARP:
         return _walk_scores(floor, band, t, tolerance, totals)
     xp = cupy()
-    degrees = _degrees(floor, band, t)
+    degrees = degrees_of(floor, band, t)
     rows, cols = band[1] - band[0], floor.shape[1]
     out = xp.empty((rows, cols))
     arguments = (degrees, out, np.int64(cols + 2 * t), np.int32(rows), np.int32(cols), totals.share, totals.rest)
@@ -170,7 +172,7 @@ def _walk_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | N
                 f"t must be at most {cuda_source.LARGEST_RADIUS} for exact scores on a GPU; got {t} with tolerance "
                 f"{tolerance}, for which a walk is followed {radius} cells far. Pass a larger tolerance."
             )
-        degrees = _degrees(floor, band, radius)
+        degrees = degrees_of(floor, band, radius)
         stride = cols + 2 * radius
         cells = xp.flatnonzero(wanted & (degrees[radius : radius + rows, radius : radius + cols] > 0))
         if cells.size == 0:
