@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.blas import one_blas_thread
-from farpoint.errors import InvalidInput, WrongCheckpoint, check_integer
+from farpoint.errors import InvalidInput, WrongCheckpoint, check_function, check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
 from farpoint.exploration.memory import NONE
@@ -218,6 +218,7 @@ def explore(
     """
     n_steps = check_integer("n_steps", n_steps, 1)
     seed = check_integer("seed", seed, 0)
+    check_function("progress", progress)
     settings = ExploreSettings(method, n_options, option_probability, t, remake_every, actions)
     limit = None if max_episode_steps is None else check_integer("max_episode_steps", max_episode_steps, 1)
     run = begin_run(env, n_steps, settings, NO_LEARNING, seed, limit, state, layout, scale=scale)

@@ -260,13 +260,7 @@ class GraphOptions(Options[GraphOption]):
         if away @ away <= self.radius**2:
             return None
         state, choice = self.next_choice(number, here)
-        return None if state < 0 else self.steer(here, state, choice)
-
-    def steer(self, here: NDArray[np.float64], state: int, choice: int) -> Any:
-        """Return the controller's action from a place in ``state`` to where a choice leads; -1: to the state itself."""
-        world = self.options.world
-        assert world.observations is not None
-        return self.controller(here, world.observations[self._outcome(choice) if choice >= 0 else state])
+        return None if state < 0 else steered_action(self, here, state, choice)
 
     def next_choice(self, number: int, observation: ArrayLike) -> tuple[int, int]:
         """Return the state nearest to an observation, and the choice of its world that an option takes there.
@@ -295,3 +289,10 @@ class GraphOptions(Options[GraphOption]):
 def _shares(success: NDArray[np.float64]) -> str:
     shares = np.sort(success)
     return f"{shares[0]:.2f} … {shares[-1]:.2f}" if shares.size > 1 else f"{shares[0]:.2f}"
+
+
+def steered_action(options: GraphOptions, here: NDArray[np.float64], state: int, choice: int) -> Any:
+    """Return the controller's action from a place in ``state`` to where a choice leads; -1: to the state itself."""
+    world = options.options.world
+    assert world.observations is not None
+    return options.controller(here, world.observations[options._outcome(choice) if choice >= 0 else state])

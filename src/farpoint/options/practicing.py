@@ -124,6 +124,8 @@ def _try_once(
     options: GraphOptions, number: int, place: Place, max_steps: int, rng: np.random.Generator, result: Practice
 ) -> bool | None:
     """Return whether one trial arrives (None: it began at the goal), and count the edges it tried."""
+    from farpoint.options.graph_options import steered_action
+
     potential = options.options[number].potential
     here = place.begin(rng)
     if options.reached(number, here):
@@ -142,7 +144,7 @@ def _try_once(
             result.tried[edge] += edge >= 0
             since = 0
         since += 1
-        here, over = place.step(options.steer(here, state, choice), rng)
+        here, over = place.step(steered_action(options, here, state, choice), rng)
         if options.reached(number, here):
             result.followed[edge] += edge >= 0
             return True

@@ -160,6 +160,8 @@ def test_progress_is_told() -> None:
     fp.explore(MAZE, 1_000, max_episode_steps=100, progress=lambda done, total: told.append((done, total)))
     assert told[0] == (100, 1_000)
     assert told[-1] == (1_000, 1_000)
+    with pytest.raises(InvalidInput, match="progress must be a function"):
+        fp.explore(MAZE, 10, progress=5)  # type: ignore[arg-type]
 
 
 class ShortEnv(gym.Env[Any, Any]):

@@ -137,14 +137,24 @@ def find_goals(
     if not np.isfinite(values).all():
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
     tolerance = check_fraction("tolerance", tolerance)
-    if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
-        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
+    min_prominence = check_prominence(min_prominence)
     graph = world.neighbors
     plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
     states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
     states = states[descending(values[states], states, tolerance)]
     goals = Goals(states, values[states], lambda: _prominences(graph, values[plateau], plateau, tolerance)[states])
     return goals if min_prominence == 0.0 else goals.where(goals.prominences >= min_prominence)
+
+
+def check_prominence(min_prominence: float) -> float:
+    """Return the least prominence if it is a number of at least 0.
+
+    >>> check_prominence(0.5)
+    0.5
+    """
+    if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
+        raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
+    return float(min_prominence)
 
 
 def _prominences(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from farpoint.diffusion import Goals, Scores, Walk, find_goals, refine_goals
+from farpoint.diffusion.goals.maxima import check_prominence
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.diffusion.scores.solve import walk_scores
 from farpoint.errors import InvalidInput
@@ -79,7 +80,7 @@ def _goals_of(world: World, scores: Scores, request: DiscoveryRequest) -> Goals:
     """Return the local maxima, without states in which an episode ends: an option into those would end it."""
     if scores.solver == "probes":
         goals = refine_goals(world, scores, n_jobs=request.scoring.n_jobs)
-        goals = goals.where(goals.prominences >= request.min_prominence)
+        goals = goals.where(goals.prominences >= check_prominence(request.min_prominence))
     else:
         goals = find_goals(world, scores, min_prominence=request.min_prominence)
     return goals.where(np.isin(goals.states, goal_states(world)))

@@ -53,3 +53,8 @@ def test_goals_climb_from_maxima_that_are_not_those_of_the_exact_score() -> None
     refined = fp.diffusion.refine_goals(world, rough)
     assert refined.states.tolist() == [0, 80]
     np.testing.assert_allclose(refined.heights, fp.score(world, 6, "local")[[0, 80]], rtol=1e-7)
+
+
+def test_a_prominence_that_is_no_number_is_refused_with_probes_too() -> None:
+    with pytest.raises(InvalidInput, match="min_prominence must be at least 0; got 'high'"):
+        fp.discover(fp.maze(), min_prominence="high", n_probes=4)  # type: ignore[arg-type]
