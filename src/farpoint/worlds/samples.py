@@ -106,7 +106,8 @@ def _rows(what: str, values: Any) -> NDArray[np.float64]:
         values = list(values) if not isinstance(values, np.ndarray) else values
     except TypeError as error:
         raise InvalidInput(f"{what} must be rows of numbers; got {values!r}.") from error
-    if len(values) and isinstance(values[0], (bytes, str)):
+    # A list has a length, an array of one number has none.
+    if getattr(values, "ndim", 1) and len(values) and isinstance(values[0], (bytes, str)):
         raise InvalidInput(
             f"{what} must be numbers; got {type(values[0]).__name__}. Record with state=lambda env, observation: "
             "tuple(observation)."

@@ -235,6 +235,8 @@ def test_bad_input_is_refused() -> None:
         fp.World.from_samples(points, n_states=51)
     with pytest.raises(InvalidInput, match="alpha must be a number from 0 to 1"):
         fp.World.from_samples(points, alpha=2)
+    with pytest.raises(InvalidInput, match=r"one row per observation; got shape \(\)"):
+        fp.World.from_samples(np.array(3))
     with pytest.raises(InvalidInput, match="one row per observation"):
         fp.World.from_samples(points[:, 0])
     with pytest.raises(InvalidInput, match="observations must be finite; got 1 rows"):
