@@ -12,32 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.errors import InvalidInput
 from farpoint.exploration.representatives import Representatives
 from farpoint.options import Options, OptionSet
+from farpoint.options.protocol import NumberedOption
 from farpoint.worlds.arrays import real_numbers
 
 
-class SampledOption:
-    """One option of `SampledOptions`."""
-
-    def __init__(self, options: SampledOptions, number: int) -> None:
-        self._options = options
-        self.number = number
-        self.goal: NDArray[np.float64] = options.goals[number]
-
-    def can_start(self, observation: ArrayLike) -> bool:
-        """Return whether the option can start here: not at its goal, and where a route leads there."""
-        return bool(self._options.can_start(observation)[self.number])
-
-    def act(self, observation: ArrayLike) -> int | None:
-        """Return the action to take, or None where the option ends."""
-        return self._options.act(self.number, observation)
-
-    def ended(self, observation: ArrayLike) -> bool:
-        """Return whether the option ends here: in the state of its goal, or where no route leads there."""
-        return bool(self._options.ended(observation)[self.number])
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledOptions(Options[SampledOption]):
+class SampledOptions(Options[NumberedOption]):
     """The options of an `OptionSet` whose states are representatives of continuous observations.
 
     They read the observation itself, and go on from wherever a step has led: a state reaches so far that a log never
@@ -88,9 +68,9 @@ class SampledOptions(Options[SampledOption]):
     def __len__(self) -> int:
         return len(self.options)
 
-    def option(self, number: int) -> SampledOption:
+    def option(self, number: int) -> NumberedOption:
         """Return one option."""
-        return SampledOption(self, self.check_number(number))
+        return NumberedOption(self, self.check_number(number))
 
     def subset(self, numbers: range) -> SampledOptions:
         """Return some of the options."""

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
 from farpoint.options import Options
+from farpoint.options.protocol import NumberedOption
 from farpoint.worlds.keys import StateKey, state_key
 
 
 @dataclass(eq=False)
-class SlotOptions(Options["SlotOption"]):
+class SlotOptions(Options[NumberedOption]):
     """The options of an explorer in slots that keep their goal while it is among the best.
 
     Attributes
@@ -50,9 +51,9 @@ class SlotOptions(Options["SlotOption"]):
     def __len__(self) -> int:
         return int(self.goals.size)
 
-    def option(self, number: int) -> SlotOption:
+    def option(self, number: int) -> NumberedOption:
         """Return one slot."""
-        return SlotOption(self, number)
+        return NumberedOption(self, number)
 
     def subset(self, numbers: range) -> Any:
         """Return some of the slots."""
@@ -84,23 +85,3 @@ class SlotOptions(Options["SlotOption"]):
     def takes(self, observation: Hashable, action: Any) -> NDArray[np.bool_]:
         """Return which slots take this action here."""
         return np.asarray(self._column(observation) == action)
-
-
-@dataclass(frozen=True, eq=False)
-class SlotOption:
-    """One slot: an option whose goal may change."""
-
-    slots: SlotOptions
-    number: int
-
-    def can_start(self, observation: Hashable) -> bool:
-        """Return whether the option can start here."""
-        return bool(self.slots.can_start(observation)[self.number])
-
-    def act(self, observation: Hashable) -> int | None:
-        """Return the action to take here, or None where the option ends."""
-        return self.slots.act(self.number, observation)
-
-    def ended(self, observation: Hashable) -> bool:
-        """Return whether the option ends here."""
-        return bool(self.slots.ended(observation)[self.number])

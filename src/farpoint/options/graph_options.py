@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_function, check_integer
 from farpoint.options.option_set import OptionSet
-from farpoint.options.protocol import Options
+from farpoint.options.protocol import NumberedOption, Options
 from farpoint.worlds.arrays import real_numbers
 
 # Of (observation, observation of the next state on the route): the action to take.
@@ -52,33 +52,23 @@ class _Directions:
         return int(np.argmax(self._units @ (np.asarray(target, dtype=np.float64) - observation)))
 
 
-class GraphOption:
+class GraphOption(NumberedOption):
     """One option of `GraphOptions`: from wherever the agent is, along the graph to the goal.
 
     It has no memory: at each step it plans anew from the state nearest to the observation, so that an agent that left
     its route continues from where it is.
     """
 
-    def __init__(self, options: GraphOptions, number: int) -> None:
-        self._options = options
-        self.number = number
-        self.goal: NDArray[np.float64] = options.goals[number]
+    options: GraphOptions
 
-    def can_start(self, observation: ArrayLike) -> bool:
-        """Return whether the option can start here: not at its goal, and where the graph leads there."""
-        return bool(self._options.can_start(observation)[self.number])
-
-    def act(self, observation: ArrayLike) -> Any | None:
-        """Return the action to take, or None where the option ends."""
-        return self._options.act(self.number, observation)
-
-    def ended(self, observation: ArrayLike) -> bool:
-        """Return whether the option ends here: at most ``radius`` from its goal, or where no route leads there."""
-        return bool(self._options.ended(observation)[self.number])
+    @property
+    def goal(self) -> NDArray[np.float64]:
+        """The observation of the goal."""
+        return np.asarray(self.options.goals[self.number])
 
     def route(self, observation: ArrayLike) -> NDArray[np.int64]:
         """Return the states on the way from the state nearest to an observation to the goal."""
-        options = self._options.options
+        options = self.options.options
         return options[self.number].route(int(options.world.nearest_states(observation)[0]))
 
 

@@ -131,6 +131,31 @@ class Options(Sequence[Member]):
         return True
 
 
+class NumberedOption:
+    """One option of a set that answers for all of them at once.
+
+    >>> ahead = NumberedOption(OptionList([]), 0)
+    >>> ahead.number
+    0
+    """
+
+    def __init__(self, options: Options[Any], number: int) -> None:
+        self.options = options
+        self.number = number
+
+    def can_start(self, observation: Any) -> bool:
+        """Return whether the option can start here."""
+        return bool(self.options.can_start(observation)[self.number])
+
+    def act(self, observation: Any) -> Any | None:
+        """Return the action to take here, or None where the option ends."""
+        return self.options.act(self.number, observation)
+
+    def ended(self, observation: Any) -> bool:
+        """Return whether the option ends here."""
+        return bool(self.options.ended(observation)[self.number])
+
+
 class OptionList(Options[OptionLike]):
     """A set of options of any kinds.
 

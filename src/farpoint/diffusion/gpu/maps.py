@@ -12,13 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.diffusion.goals.order import SAME_SCORE, descending
 from farpoint.diffusion.gpu import cuda_source
 from farpoint.diffusion.gpu.device import cupy, kernel
-from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
-from farpoint.diffusion.scores.lattice import LatticeScores
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.diffusion.scores.bounds import check_tolerance, loss_bound, rounding_bound
+from farpoint.diffusion.scores.lattice import LOSS_ROUNDING, WIDER, first_reach, followed_radii
+from farpoint.errors import InvalidInput, check_fraction, check_integer
 
-# Σ p̂ is rounded, so a loss is only known up to this.
-_ROUNDING = 1e-13
-_WIDER = 1.25
 # Cells are numbered in 32 bits while plateaus are found.
 _MOST_CELLS_WITH_GOALS = 2**31 - 1
 # Of the card: the map twice and a score, and some room.
@@ -71,13 +68,14 @@ def score_map(floor: ArrayLike, t: int = 4, *, tolerance: float | None = None, m
     >>> fp.diffusion.gpu.score_map(np.ones((3, 4)))[0, 0]  # doctest: +SKIP
     array(0.0396...)
     """
-    t = check_integer("t", t, 1)
+    t, tolerance = check_integer("t", t, 1), check_tolerance(tolerance)
+    memory = None if memory is None else check_integer("memory", memory, 1)
     xp = cupy()
     if not isinstance(floor, xp.ndarray):
         floor = np.asarray(floor)
     if floor.ndim != 2 or min(floor.shape) == 0:
         raise InvalidInput(f"floor must be a map of two dimensions; got shape {floor.shape}.")
-    free = memory or int(_SHARE_OF_MEMORY * xp.cuda.runtime.memGetInfo()[0])
+    free = memory if memory is not None else int(_SHARE_OF_MEMORY * xp.cuda.runtime.memGetInfo()[0])
     bands = list(bands_of(floor.shape, t, free))
     totals = totals_of(floor, bands)
     if totals.total == 0.0:
@@ -159,13 +157,11 @@ def _walk_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | N
     """Return the scores of a band for large t, followed as far as the tolerance needs."""
     xp = cupy()
     rows, cols = band[1] - band[0], floor.shape[1]
-    # The radii are those of the processor's plan, which needs no more of the map than its size.
-    plan = LatticeScores(np.empty(0, np.uint8), 1, t, tolerance, totals.total, totals.squares)
     out = xp.zeros((rows, cols))
     wanted = xp.ones((rows, cols), dtype=bool)
-    reach = plan.reach
+    reach = first_reach(tolerance)
     while True:
-        radii = np.arange(t + 1) if np.isinf(reach) else np.minimum(np.arange(t + 1), _radii(t, reach))
+        radii = followed_radii(t, reach)
         radius = int(radii[-1])
         if radius > cuda_source.LARGEST_RADIUS:
             raise InvalidInput(
@@ -183,14 +179,10 @@ def _walk_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | N
             return out
         scores, lost, peaks = (one.get() for one in found)
         bounds = rounding_bound(scores, t, 4, 2 * radius**2 + 2 * radius + 1, totals.rest)
-        bounds = bounds + loss_bound(lost + _ROUNDING, np.maximum(peaks, 4.0 / totals.total))
+        bounds = bounds + loss_bound(lost + LOSS_ROUNDING, np.maximum(peaks, 4.0 / totals.total))
         wanted[...] = False
         wanted.ravel()[cells[xp.asarray(bounds > tolerance * scores)]] = True
-        reach *= _WIDER
-
-
-def _radii(t: int, reach: float) -> NDArray[np.int64]:
-    return (np.ceil(reach * np.sqrt(np.arange(t + 1))) + 1).astype(np.int64)
+        reach *= WIDER
 
 
 def _follow(degrees: Any, rows: Any, cols: Any, radii: NDArray[np.int64], stride: int, totals: Totals) -> list[Any]:
@@ -233,7 +225,7 @@ def goals_of_map(floor: ArrayLike, scores: Any, *, tolerance: float = SAME_SCORE
     >>> fp.diffusion.gpu.goals_of_map(floor, fp.diffusion.gpu.score_map(floor))[0]  # doctest: +SKIP
     array([ 0,  8, 36, 44])
     """
-    xp = cupy()
+    xp, tolerance = cupy(), check_fraction("tolerance", tolerance)
     cells = xp.asarray(floor).astype(xp.uint8)
     values = xp.asarray(scores, dtype=np.float64)
     if values.shape != cells.shape:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from farpoint.diffusion.gpu.device import cupy, has_gpu
 from farpoint.diffusion.gpu.graphs import score_graph
 from farpoint.diffusion.gpu.maps import score_map
+from farpoint.diffusion.scores.bounds import rounding_bound
 from farpoint.diffusion.scores.local import LocalScores
 from farpoint.diffusion.scores.request import ScoreRequest
 
@@ -35,4 +36,8 @@ def plan_scores(plan: LocalScores) -> tuple[NDArray[np.float64], NDArray[np.floa
     else:
         scores = score_map(floor, plan.t, tolerance=tolerance)
         values = (scores if isinstance(scores, np.ndarray) else scores.get())[floor]
-    return values, None if tolerance is None else tolerance * values
+    if tolerance is None:
+        return values, None
+    rounding = rounding_bound(values, plan.t, 4, 2 * plan.t**2 + 2 * plan.t + 1, plan.walk.pi_squared)
+    # Scores so small that they round more have that as their bound.
+    return values, np.maximum(tolerance * values, rounding)

@@ -20,9 +20,9 @@ _CELLS_PER_BLOCK = 1 << 16
 _BUFFER_BYTES = 768 * 1024
 _WIDEST, _NARROWEST = 128, 8
 # Σ p̂ is rounded, so a loss is only known up to this.
-_ROUNDING = 1e-13
+LOSS_ROUNDING = 1e-13
 # When a tile has lost too much it is followed again, this much wider.
-_WIDER = 1.25
+WIDER = 1.25
 _LONGEST_WALK = 1_000_000
 
 
@@ -56,18 +56,11 @@ class LatticeScores:
     @property
     def reach(self) -> float:
         """How far a walk of k steps is followed at first, in units of √k."""
-        if self.tolerance is None:
-            return float("inf")
-        # In an open room the walk's two diagonals are independent with variance k/2 each. A loss δ costs about 4 δ of
-        # the score; four edges lose; the factor 4 is for what is lost on the way.
-        return NormalDist().inv_cdf(1.0 - min(self.tolerance, 0.5) / 64.0) / 2**0.5
+        return first_reach(self.tolerance)
 
     def radii(self, reach: float) -> NDArray[np.int64]:
         """Return how far the walk is followed after 0, 1, … t steps."""
-        steps = np.arange(self.t + 1)
-        farthest = min(self.t, self.degrees.size // self.stride + self.stride)
-        wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
-        return np.minimum(wanted, farthest).astype(np.int64)
+        return np.minimum(followed_radii(self.t, reach), self.degrees.size // self.stride + self.stride)
 
     @property
     def sums_per_cell(self) -> float:
@@ -97,9 +90,33 @@ class LatticeScores:
             if everything or self.tolerance is None:
                 break
             wanted &= bounds > self.tolerance * scores
-            reach *= _WIDER
+            reach *= WIDER
         floor = degrees > 0
         return scores[floor], None if self.tolerance is None else bounds[floor]
+
+
+def first_reach(tolerance: float | None) -> float:
+    """Return how far a walk of k steps is followed at first, in units of √k.
+
+    >>> first_reach(None)
+    inf
+    """
+    if tolerance is None:
+        return float("inf")
+    # In an open room the walk's two diagonals are independent with variance k/2 each. A loss δ costs about 4 δ of
+    # the score; four edges lose; the factor 4 is for what is lost on the way.
+    return NormalDist().inv_cdf(1.0 - min(tolerance, 0.5) / 64.0) / 2**0.5
+
+
+def followed_radii(t: int, reach: float) -> NDArray[np.int64]:
+    """Return how far a walk is followed after 0, 1, … t steps on a map without end.
+
+    >>> followed_radii(3, float("inf"))
+    array([0, 1, 2, 3])
+    """
+    steps = np.arange(t + 1)
+    wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
+    return wanted.astype(np.int64)
 
 
 def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | None = None) -> LatticeScores | None:
@@ -153,7 +170,7 @@ def _follow(
         squares = lattice.squares / lattice.total**2
         bounds[tiles] = rounding_bound(found, lattice.t, 4, 2 * farthest**2 + 2 * farthest + 1, squares)
     if not everything:
-        bounds[tiles] += loss_bound(lost + _ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
+        bounds[tiles] += loss_bound(lost + LOSS_ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
     return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
 
 

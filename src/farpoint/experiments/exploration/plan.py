@@ -22,7 +22,7 @@ PROBABILITIES = {
     "none": (DEFAULT_PROBABILITY,),
 }
 LEARNERS = ("diffusion", "novelty", "random", "tried", "none")
-WRAPPED = ("diffusion", "none")
+WRAPPED_METHODS = ("diffusion", "none")
 LATER_METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
 N_OPTIONS = 5
 N_LAYOUTS = 5
@@ -123,7 +123,7 @@ class Place:
 
     def wrapped_parts(self, scale: Scale) -> list[Part]:
         """Return learning with and without options."""
-        return [self.wrapped_part(method, scale) for method in WRAPPED]
+        return [self.wrapped_part(method, scale) for method in WRAPPED_METHODS]
 
     def later_part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return exploring, and then learning tasks with the options that were found."""
@@ -143,7 +143,7 @@ class Learning:
 
 
 BY_LOOP = Learning(LEARNERS, Place.learning_part)
-UNDER_WRAPPER = Learning(WRAPPED, Place.wrapped_part)
+UNDER_WRAPPER = Learning(WRAPPED_METHODS, Place.wrapped_part)
 
 WORLDS = (
     Place("4rooms", "4Rooms", "four_rooms", 5_000, 100),
@@ -176,11 +176,11 @@ LARGE_ENVIRONMENTS = (
 # Stepped one by one in Python, 20 runs with and 20 without options: a choice of places, and fewer steps where there
 # are most, so that it takes minutes.
 _MOST_WRAPPED_STEPS = 20_000
-_WRAPPED = ("4rooms", "maze", "ring", "rooms25", "cliff", "fourrooms", "multiroom2", "corridor")
+_WRAPPED_NAMES = ("4rooms", "maze", "ring", "rooms25", "cliff", "fourrooms", "multiroom2", "corridor")
 WRAPPED_PLACES = tuple(
     replace(place, n_steps=min(place.n_steps, _MOST_WRAPPED_STEPS))
     for place in (*WORLDS, *ENVIRONMENTS)
-    if place.name in _WRAPPED
+    if place.name in _WRAPPED_NAMES
 )
 # One exploration, then tasks: long enough that all of the world has been seen.
 LATER = (
