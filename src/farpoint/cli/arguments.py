@@ -12,7 +12,7 @@ from farpoint.errors import InvalidInput, check_path
 
 _WORLD_HELP = (
     "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
-    "a map file; or - for standard input."
+    "a map file (text, .npy or PNG); or - for standard input."
 )
 _LARGEST_HELP = "Keep the largest component of a map that is not connected."
 _ADDRESS_HELP = "Of a running Dask scheduler or Ray cluster.  [default: one on this machine]"

@@ -12,6 +12,7 @@ from typing import Any
 
 from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
+from farpoint.worlds.map_files import ENDINGS
 from farpoint.worlds.maps import read_map
 
 _MOST_DIGITS = 10
@@ -28,12 +29,19 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
         return SIZED[name](*_read_size(word, size), wind=wind)
     if word.startswith("gym:"):
         return World.from_env(make_env(word.removeprefix("gym:")), seed=seed)
+    if Path(word).suffix.lower() in ENDINGS and os.path.exists(word):
+        return _largest(lambda: World.from_array(word, wind, largest_component=largest_component))
     if word == "-":
         text, name = _read_input(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
+    return _largest(lambda: World.from_map(text, wind, largest_component=largest_component, name=name))
+
+
+def _largest(make: Callable[[], World]) -> World:
+    """Return the world; say in the words of the command line how the largest component is kept."""
     try:
-        return World.from_map(text, wind, largest_component=largest_component, name=name)
+        return make()
     except NotConnected as error:
         raise NotConnected(str(error).replace("largest_component=True", "--largest-component")) from error
 

@@ -24,6 +24,7 @@ from farpoint.diffusion.balance import FEW_STATES, stationary_weights
 from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import digest, whole_numbers
+from farpoint.worlds.map_world import MapWorld
 
 Vector = NDArray[np.float64]
 
@@ -97,6 +98,10 @@ class Walk:
             raise InvalidInput("world must have at least 2 states to have far points; got 1.")
         if world.restart is None or world.starts is None or not world.restart.any():
             _check_connected(world.component_sizes)
+            if isinstance(world, MapWorld):
+                from farpoint.diffusion.map_walk import MapWalk
+
+                return MapWalk.on(world)
             return cls(world.adjacency, world.symmetric, floor=world.floor, name=world.name)
         leaving = np.asarray(world.adjacency.sum(axis=1))
         # The restart takes its share of the weight that leaves a state, so that the weights keep their size.

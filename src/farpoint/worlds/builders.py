@@ -63,6 +63,64 @@ class Builders:
         return world_from_map(text, wind, largest_component=largest_component, name=name)
 
     @staticmethod
+    def from_array(
+        cells: Any,
+        wind: float = 0.0,
+        *,
+        start: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        largest_component: bool = False,
+        name: str | None = None,
+    ) -> World:
+        """Return the world of a map that is an array, or a file of one.
+
+        Moves and states are those of `from_map`. Without wind the world is its map, one byte per cell; scores, goals
+        and routes read nothing else, and a file that holds a connected map is not even copied.
+
+        Parameters
+        ----------
+        cells : array of bool or uint8, shape (n_rows, n_cols), or path
+            Not 0 where there is floor. Of a ``.npy`` file the array is memory-mapped; of a PNG the bright pixels are
+            floor.
+        wind : float
+            As in `from_map`.
+        start, targets : (row, column), array of these, optional
+        largest_component : bool
+            Keep only the largest connected component instead of refusing a map with several.
+        name : str, optional
+            Default: that of the file, or "map".
+
+        Raises
+        ------
+        InvalidMap
+            Another type or number of dimensions, no floor.
+        InvalidFile
+            A file that cannot be read.
+        NotConnected
+            Floor in several components, unless ``largest_component``.
+
+        Examples
+        --------
+        >>> import numpy as np, farpoint as fp
+        >>> cells = np.ones((3, 4), dtype=bool)
+        >>> cells[1, 1:3] = False
+        >>> world = fp.World.from_array(cells, start=(0, 0))
+        >>> world.n_states, world.start
+        (10, 0)
+        >>> print(world.to_text())
+        ######
+        #....#
+        #.##.#
+        #....#
+        ######
+        """
+        from farpoint.worlds.map_files import world_from_array
+
+        return world_from_array(
+            cells, wind, start=start, targets=targets, largest_component=largest_component, name=name
+        )
+
+    @staticmethod
     def from_graph(
         graph: Any,
         *,

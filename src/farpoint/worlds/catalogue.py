@@ -11,7 +11,9 @@ import numpy as np
 
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.worlds.arrays import whole_numbers
-from farpoint.worlds.maps import BYTES_PER_CELL, read_map, world_from_floor
+from farpoint.worlds.floors import row_pieces
+from farpoint.worlds.map_files import ENDINGS
+from farpoint.worlds.maps import BYTES_PER_CELL, BYTES_PER_MAP_CELL, read_map, world_from_floor
 from farpoint.worlds.world import World
 
 # What stands for a world, wherever one is taken: the world, a name of the catalogue, or a map file.
@@ -128,7 +130,7 @@ def open_room(n_rows: int = 12, n_cols: int = 12, wind: float = 0.0) -> World:
     >>> fp.open_room(12, 12).n_states
     144
     """
-    shape = _checked_shape(check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    shape = _checked_map(n_rows, n_cols, wind)
     return world_from_floor(np.ones(shape, dtype=bool), wind, name="open_room")
 
 
@@ -150,7 +152,7 @@ def grid(shape: Sequence[int]) -> World:
 def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, wind: float = 0.0) -> World:
     """Return the largest connected component of a grid of cells, each of which is wall with probability ``wall``.
 
-    Ten million cells take seconds; the same seed gives the same maze.
+    A hundred million cells take seconds; the same seed gives the same maze.
 
     Examples
     --------
@@ -158,16 +160,25 @@ def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, 
     >>> fp.random_maze(20, 30, seed=1)
     World('random_maze', 451 states, 1330 choices, deterministic)
     """
-    shape = _checked_shape(check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1))
+    shape = _checked_map(n_rows, n_cols, wind)
     wall = check_fraction("wall", wall)
-    floor = np.random.default_rng(check_integer("seed", seed, 0)).random(shape, dtype=np.float32) >= wall
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
+    floor = np.empty(shape, dtype=bool)
+    for first, last in row_pieces(floor):
+        np.greater_equal(rng.random((last - first, shape[1]), dtype=np.float32), wall, out=floor[first:last])
     if not floor.any():
         raise InvalidInput(f"wall must leave some floor; got none with wall={wall:g}. Take a smaller value.")
     return world_from_floor(floor, wind, name="random_maze", largest_component=True)
 
 
-def _checked_shape(*lengths: int) -> tuple[int, ...]:
-    check_memory("size of the world", " × ".join(map(str, lengths)), BYTES_PER_CELL * math.prod(lengths))
+def _checked_map(n_rows: int, n_cols: int, wind: float) -> tuple[int, int]:
+    shape = check_integer("n_rows", n_rows, 1), check_integer("n_cols", n_cols, 1)
+    _checked_shape(*shape, bytes_per_cell=BYTES_PER_MAP_CELL if check_fraction("wind", wind) == 0.0 else BYTES_PER_CELL)
+    return shape
+
+
+def _checked_shape(*lengths: int, bytes_per_cell: int = BYTES_PER_CELL) -> tuple[int, ...]:
+    check_memory("size of the world", " × ".join(map(str, lengths)), bytes_per_cell * math.prod(lengths))
     return lengths
 
 
@@ -193,7 +204,7 @@ def named_world(name: str, wind: float = 0.0) -> World:
 
 
 def as_world(world: WorldLike) -> World:
-    """Return a world as it is, or the one that a name of the catalogue or the path of a text map stands for.
+    """Return a world as it is, or the one that a name of the catalogue or the path of a map stands for.
 
     Examples
     --------
@@ -209,12 +220,14 @@ def as_world(world: WorldLike) -> World:
     if isinstance(world, str) and world in CATALOGUE:
         return CATALOGUE[world](0.0)
     if isinstance(world, (str, PathLike)) and _is_file(world):
+        if Path(world).suffix.lower() in ENDINGS:
+            return World.from_array(world)
         return World.from_map(read_map(world), name=Path(world).stem)
     if isinstance(world, (str, PathLike)):
         check_word("world", str(world), CATALOGUE, "a World, a map file or ")
     raise InvalidInput(
         f"world must be a World, or the name of one ({', '.join(CATALOGUE)}); got {world!r}. Make one with "
-        "World.from_graph, from_map or from_env."
+        "World.from_graph, from_map, from_array or from_env."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,17 @@ def check_key(key: Any) -> Hashable:
             f"state must give a hashable key; got {type(key).__name__}. Give a number, a text, bytes or a tuple."
         ) from error
     return key  # type: ignore[no-any-return]
+
+
+def numbered_state(key: Hashable, n_states: int) -> int | None:
+    """Return the state that a number stands for, or None if there is none.
+
+    >>> numbered_state(3, 5), numbered_state(5, 5), numbered_state("3", 5)
+    (3, None, None)
+    """
+    if not isinstance(key, (Real, np.bool_)) or not 0 <= key < n_states:
+        return None
+    return int(key) if int(key) == key else None
 
 
 def position_of(env: Any, key: Hashable) -> tuple[int, int] | None:

@@ -12,19 +12,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
-from farpoint.errors import InvalidFile, InvalidMap, NotConnected, check_fraction, listed
+from farpoint.errors import InvalidFile, InvalidMap, check_fraction
 from farpoint.worlds.arrays import read_only
 from farpoint.worlds.builders import Known
+from farpoint.worlds.floors import cells_of_all, connected_floor, states_of
+from farpoint.worlds.grids import grid_choices
+from farpoint.worlds.map_world import MapWorld
 from farpoint.worlds.world import World
 
 WALL, FLOOR, START, TARGET = "#", ". ", "S", "G"
 # States that fill less than one cell in so many of the rectangle around them are not treated as a map.
 _SPARSEST = 64
-# What a world of open floor takes while it is made, about.
+# What a world takes while it is made, about: of open floor whose moves are written out, and of a map.
 BYTES_PER_CELL = 120
+BYTES_PER_MAP_CELL = 8
 
 
 def world_from_map(text: str, wind: float, *, largest_component: bool, name: str) -> World:
@@ -50,7 +53,9 @@ def world_from_floor(
     """
     wind = check_fraction("wind", wind)
     floor = connected_floor(floor, largest_component)
-    transitions, choice_ptr, actions = grid_choices(floor, wind)
+
+    if wind == 0.0 and floor.ndim == 2:
+        return _map_world(floor, start, targets, name)
 
     def states(cells: NDArray[np.int64]) -> NDArray[np.int64]:
         kept = cells[floor[tuple(cells.T)]]
@@ -59,31 +64,31 @@ def world_from_floor(
 
     starts = states(np.array([start])) if start is not None else np.zeros(0, dtype=np.int64)
     ends = states(targets) if targets is not None and len(targets) else np.zeros(0, dtype=np.int64)
-    still = wind == 0.0
-    return World(
+    transitions, choice_ptr, actions = grid_choices(floor, wind)
+    world = World(
         transitions,
         choice_ptr,
         actions=actions,
-        positions=_cells(floor),
+        positions=cells_of_all(floor),
         start=int(starts[0]) if starts.size else None,
         targets=ends if ends.size else None,
         name=name,
-    ).knowing(
-        Known(
-            symmetric=True if still else None,
-            connected=True,
-            floor=read_only(floor) if still and floor.ndim == 2 else None,
-        )
     )
+    return world.knowing(Known(symmetric=True if wind == 0.0 else None, connected=True))
 
 
-def _cells(floor: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """Return the place of every floor cell along each axis; what `numpy.argwhere` does in a quarter of the memory."""
-    cells = np.empty((int(floor.sum()), floor.ndim), dtype=np.int32)
-    for axis, length in enumerate(floor.shape):
-        along = np.arange(length, dtype=np.int32).reshape([-1 if other == axis else 1 for other in range(floor.ndim)])
-        cells[:, axis] = np.broadcast_to(along, floor.shape)[floor]
-    return read_only(cells)
+def _map_world(
+    floor: NDArray[np.bool_], start: tuple[int, ...] | None, targets: NDArray[np.int64] | None, name: str
+) -> MapWorld:
+    plain = MapWorld.of(floor, name=name)
+    if start is None and targets is None:
+        return plain
+    places = [np.empty((0, 2), dtype=np.int64) if cells is None else np.atleast_2d(cells) for cells in (start, targets)]
+    # What was cut off with smaller components is no start and no target.
+    first, ends = (states_of(floor, plain.row_starts, cells[floor[tuple(cells.T)]]) for cells in places)
+    return MapWorld.of(
+        floor, start=int(first[0]) if first.size else None, targets=ends if ends.size else None, name=name
+    )
 
 
 @dataclass(frozen=True)
@@ -148,73 +153,6 @@ def parse_map(text: str) -> ParsedMap:
     if not floor.any():
         raise InvalidMap("map must have floor; got walls only. Mark floor with '.'.")
     return ParsedMap(floor, tuple(starts[0].tolist()) if len(starts) else None, np.argwhere(cells == ord(TARGET)))
-
-
-def connected_floor(floor: NDArray[np.bool_], largest_component: bool) -> NDArray[np.bool_]:
-    """Return the floor if it is connected, or its largest component if ``largest_component``."""
-    if floor.all():
-        return floor
-    component, n_components = ndimage.label(floor)
-    if n_components <= 1:
-        return floor
-    sizes = np.bincount(component.ravel())[1:]
-    if not largest_component:
-        raise NotConnected(
-            f"world must be connected; got {n_components} components (sizes {listed(np.sort(sizes)[::-1])}). "
-            "Pass largest_component=True to keep the largest."
-        )
-    return np.asarray(component == 1 + sizes.argmax())
-
-
-def grid_choices(floor: NDArray[np.bool_], wind: float) -> tuple[csr_array, NDArray[Any], NDArray[np.int32]]:
-    """Return the transitions, row groups and actions of the moves between adjacent cells of a floor.
-
-    Of d dimensions, actions 0 … d − 1 step back along axis 0 … d − 1 and actions d … 2d − 1 step forward along
-    axis d − 1 … 0; in two dimensions that is up, left, right, down. In this order the next states of a state
-    ascend, so the adjacency needs no sorting. Wind blows forward along axis 0.
-    """
-    n_states = int(floor.sum())
-    number = np.full(floor.shape, -1, dtype=np.int32 if floor.size < 2**31 else np.int64)
-    number[floor] = np.arange(n_states, dtype=number.dtype)
-    n_axes = floor.ndim
-
-    next_state = np.empty((n_states, 2 * n_axes), dtype=number.dtype)
-    for axis in range(n_axes):
-        all_but_first = (slice(None),) * axis + (slice(1, None),)
-        all_but_last = (slice(None),) * axis + (slice(None, -1),)
-        for action, to, source in (
-            (axis, all_but_first, all_but_last),
-            (2 * n_axes - 1 - axis, all_but_last, all_but_first),
-        ):
-            neighbor = np.full_like(number, -1)
-            neighbor[to] = number[source]
-            next_state[:, action] = neighbor[floor]
-
-    del number, neighbor
-    open_move = next_state >= 0
-    targets = next_state[open_move]
-    n_choices = targets.size
-    choice_ptr = np.zeros(n_states + 1, dtype=np.int32 if n_choices < 2**31 else np.int64)
-    np.cumsum(open_move.sum(axis=1), out=choice_ptr[1:])
-    actions = np.broadcast_to(np.arange(2 * n_axes, dtype=np.int32), open_move.shape)[open_move]
-    # Read-only, so that the world need not copy them.
-    choice_ptr, actions = read_only(choice_ptr), read_only(actions)
-    if wind == 0.0:
-        del next_state, open_move
-        indptr = np.arange(n_choices + 1, dtype=choice_ptr.dtype)
-        entries = (read_only(np.ones(n_choices)), read_only(targets), read_only(indptr))
-        return csr_array(entries, shape=(n_choices, n_states)), choice_ptr, actions
-
-    blown_to = np.repeat(next_state[:, -1], np.diff(choice_ptr))
-    windy = np.flatnonzero(blown_to >= 0)
-    kept = np.ones(n_choices)
-    kept[windy] = 1.0 - wind
-    rows = np.concatenate([np.arange(n_choices), windy])
-    columns = np.concatenate([targets, blown_to[windy]])
-    chances = np.concatenate([kept, np.full(windy.size, wind)])
-    transitions = coo_array((chances, (rows, columns)), shape=(n_choices, n_states)).tocsr()
-    transitions.eliminate_zeros()
-    return transitions, choice_ptr, actions
 
 
 def floor_of(positions: NDArray[Any], moves: csr_array) -> NDArray[np.bool_] | None:

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.worlds import arrays
 from farpoint.worlds.builders import Builders, Known
-from farpoint.worlds.keys import check_key
+from farpoint.worlds.keys import check_key, numbered_state
 
 if TYPE_CHECKING:
     from farpoint.worlds.samples import NearestStates
@@ -36,8 +36,8 @@ SAME_WEIGHT = 1e-12
 class World(Builders):
     """A finite world without rewards: states, the choices each state has, and where each choice leads.
 
-    Build one with `from_map`, `from_graph`, `from_env`, `from_log`, `from_samples` or a function of the catalogue
-    (`four_rooms`, `random_maze`, …); the constructor itself is for those who already hold the matrix.
+    Build one with `from_map`, `from_array`, `from_graph`, `from_env`, `from_log`, `from_samples` or a function of the
+    catalogue (`four_rooms`, `random_maze`, …); the constructor itself is for those who already hold the matrix.
 
     Parameters
     ----------
@@ -273,8 +273,7 @@ class World(Builders):
 
     @cached_property
     def _state_of_label(self) -> dict[Hashable, int]:
-        labels = range(self.n_states) if self.labels is None else self.labels
-        return {label: state for state, label in enumerate(labels)}
+        return {label: state for state, label in enumerate(self.labels or ())}
 
     def find_state(self, label: Hashable) -> int | None:
         """Return the state with this label (its number in worlds without labels), or None if there is none.
@@ -284,7 +283,8 @@ class World(Builders):
         >>> log.find_state("b"), log.find_state("c")
         (1, None)
         """
-        return self._state_of_label.get(check_key(label))
+        key = check_key(label)
+        return numbered_state(key, self.n_states) if self.labels is None else self._state_of_label.get(key)
 
     def nearest_states(self, observations: ArrayLike) -> NDArray[np.int64]:
         """Return the state whose observation is nearest to each of the given ones.
