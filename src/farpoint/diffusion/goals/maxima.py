@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 
 from farpoint.diffusion.goals.order import SAME_SCORE, descending
+from farpoint.diffusion.goals.peaks import bands_of, find_peaks, prominences_of
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_fraction, check_integer
-from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds import World, WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
 
 
@@ -128,8 +128,6 @@ def find_goals(
     20
     """
     world = as_world(world)
-    from farpoint.diffusion.goals.kernels import peaks, plateaus
-
     Walk.of(world)  # fails on a world that is not connected
     values = real_numbers("scores", scores)
     if values.shape != (world.n_states,):
@@ -138,11 +136,17 @@ def find_goals(
         raise InvalidInput(f"scores must be finite; got {(~np.isfinite(values)).sum()} that are not.")
     tolerance = check_fraction("tolerance", tolerance)
     min_prominence = check_prominence(min_prominence)
-    graph = world.neighbors
-    plateau = plateaus(graph.indptr, graph.indices, values, tolerance)
-    states = np.flatnonzero(peaks(graph.indptr, graph.indices, values, plateau))
+    return goals_of(world, values, min_prominence, tolerance)
+
+
+def goals_of(
+    world: World, values: NDArray[np.float64], min_prominence: float = 0.0, tolerance: float = SAME_SCORE
+) -> Goals:
+    """Return the goals of values that are checked and that nobody changes; see `find_goals`."""
+    bands = bands_of(world)
+    states = np.flatnonzero(find_peaks(bands, values, tolerance).is_peak)
     states = states[descending(values[states], states, tolerance)]
-    goals = Goals(states, values[states], lambda: _prominences(graph, values[plateau], plateau, tolerance)[states])
+    goals = Goals(states, values[states], lambda: prominences_of(bands, values, states, tolerance))
     return goals if min_prominence == 0.0 else goals.where(goals.prominences >= min_prominence)
 
 
@@ -155,15 +159,3 @@ def check_prominence(min_prominence: float) -> float:
     if isinstance(min_prominence, bool) or not isinstance(min_prominence, Real) or not min_prominence >= 0:
         raise InvalidInput(f"min_prominence must be at least 0; got {min_prominence!r}.")
     return float(min_prominence)
-
-
-def _prominences(
-    graph: csr_array, level: NDArray[np.float64], plateau: NDArray[np.int32], tolerance: float
-) -> NDArray[np.float64]:
-    """Return the prominence of every peak; only where basins of two peaks meet is anything sorted."""
-    from farpoint.diffusion.goals.kernels import basins, prominences, saddles
-
-    basin = basins(graph.indptr, graph.indices, level, plateau)
-    one, other, height = saddles(graph.indptr, graph.indices, level, basin)
-    order = np.argsort(-height, kind="stable")
-    return np.asarray(prominences(one, other, height, order, level, basin, tolerance))

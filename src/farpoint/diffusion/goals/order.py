@@ -19,11 +19,15 @@ def descending(values: Any, states: Any, tolerance: float = SAME_SCORE, xp: Any 
     >>> descending(np.array([1.0, 2.0, 2.0 + 1e-15]), np.array([5, 3, 4]))
     array([1, 2, 0])
     """
-    # Every run of equal values gets the same rank first, so that the order does not depend on the solver.
     order = xp.argsort(-values, kind="stable")
     ordered = values[order]
     drops = ordered[:-1] - ordered[1:] > tolerance * xp.maximum(xp.abs(ordered[:-1]), xp.abs(ordered[1:]))
-    rank = xp.empty(values.size, dtype=np.int64)
-    rank[order[:1]] = 0
-    rank[order[1:]] = xp.cumsum(drops)
-    return xp.lexsort(xp.stack([states, rank]))
+    # Values in runs of equal ones are sorted again, by state; the others are in place.
+    tied = xp.zeros(values.size, dtype=bool)
+    tied[1:] |= ~drops
+    tied[:-1] |= ~drops
+    run = xp.zeros(values.size, dtype=np.int64)
+    run[1:] = xp.cumsum(drops)
+    among = order[tied]
+    order[tied] = among[xp.lexsort(xp.stack([states[among], run[tied]]))]
+    return order

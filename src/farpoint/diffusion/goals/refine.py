@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.maxima import Goals, find_goals
 from farpoint.diffusion.goals.order import SAME_SCORE
+from farpoint.diffusion.goals.peaks import bands_of, find_peaks
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import StateScores
 from farpoint.diffusion.scores.result import Scores
@@ -43,8 +44,6 @@ def refine_goals(world: WorldLike, scores: Scores, *, tolerance: float = 1e-8, n
     [0, 39, 1560, 1599]
     """
     world = as_world(world)
-    from farpoint.diffusion.goals.kernels import plateaus
-
     if not isinstance(scores, Scores) or not float(scores.t).is_integer():
         raise InvalidInput(f"scores must be what score() returned, at a whole t; got {type(scores).__name__}.")
     walk = Walk.of(world)
@@ -56,8 +55,7 @@ def refine_goals(world: WorldLike, scores: Scores, *, tolerance: float = 1e-8, n
     values[list(climb.known)] = list(climb.known.values())
     mended = find_goals(world, values, tolerance=climb.same)
     # A top may be any state of its plateau; the goal is the plateau's first.
-    graph = world.neighbors
-    firsts = plateaus(graph.indptr, graph.indices, values, climb.same)[sorted(tops)]
+    firsts = find_peaks(bands_of(world), values, climb.same).plateau[sorted(tops)]
     return mended.where(np.isin(mended.states, firsts))
 
 

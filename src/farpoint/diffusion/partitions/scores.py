@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.order import SAME_SCORE
+from farpoint.diffusion.goals.peaks import find_peaks
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, part_path
 from farpoint.diffusion.partitions.tables import TableFacts, read_table, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
@@ -22,6 +23,7 @@ from farpoint.diffusion.walk import Walk
 from farpoint.engines import each
 from farpoint.errors import InvalidFile, InvalidInput, check_function, check_integer, check_path
 from farpoint.files import read_facts, write_facts
+from farpoint.worlds.bands import GraphBands
 
 _KIND = "farpoint-partition-scores"
 
@@ -225,8 +227,6 @@ class Border(NamedTuple):
 
 def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
     """Return the goals whose plateaus lie within a partition, and the plateaus that continue beyond it."""
-    from farpoint.diffusion.goals.kernels import peaks, plateaus
-
     partition, name, tolerance = task
     begin, end = world.bounds[partition], world.bounds[partition + 1]
     states, _, matrix, _ = _with_halo(world, partition, 1)
@@ -236,8 +236,7 @@ def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -
     # Plateaus of this partition alone: a state of the next one may join two of them, which is found out afterwards.
     inner = own[edges.row] & own[edges.col]
     alone = csr_array((edges.data[inner], (edges.row[inner], edges.col[inner])), shape=matrix.shape)
-    plateau = plateaus(alone.indptr, alone.indices, values, tolerance)
-    is_peak = peaks(alone.indptr, alone.indices, values, plateau)
+    plateau, is_peak = find_peaks(GraphBands(alone), values, tolerance)
     crossing = own[edges.row] & ~own[edges.col]
     here, there = edges.row[crossing], edges.col[crossing]
     largest = np.maximum(np.abs(values[here]), np.abs(values[there]))

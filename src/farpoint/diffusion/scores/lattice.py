@@ -1,11 +1,12 @@
 """The local solver on maps: the walks of neighboring cells as rows over a common diamond of offsets.
 
-The map lies flat in memory, row after row, with one column of wall between rows (a walk cannot pass it, so what lies
-beyond it in memory is never reached) and a margin of walls before and after.
+A task is a band of rows. It lies flat in memory, row after row, with one column of wall between rows (a walk cannot
+pass it, so what lies beyond it in memory is never reached) and a margin of rows before and after.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -13,9 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
+from farpoint.diffusion.scores.plain_lattice import MOST_SUMS, plain_scores
+from farpoint.worlds.floors import as_bytes, row_pieces
 
 # Cells that one task covers: large enough that its margins are small beside it, small enough to be lost.
 _CELLS_PER_BLOCK = 1 << 16
+_RADII_PER_BLOCK = 4
+# From so many cells on, a kernel for this t alone is worth its compilation.
+_WORTH_UNROLLING = 1 << 18
+LARGEST_UNROLLED = 6  # beyond, such a kernel takes long to compile and the walk is too large for registers
+# ½/d of each degree, 0 on walls.
+_HALF_INVERSE = np.array([0.0, 0.5, 0.25, 0.5 / 3.0, 0.125])
 # The three buffers of a tile should stay in the second cache of a core.
 _BUFFER_BYTES = 768 * 1024
 _WIDEST, _NARROWEST = 128, 8
@@ -28,30 +37,34 @@ _LONGEST_WALK = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class LatticeScores:
-    """The scores of a map at one t, as the kernels read it; what every task of the local solver shares.
+    """The scores of a map at one t; what every task of the local solver shares.
 
     Attributes
     ----------
-    degrees : array of uint8
-        Flat, ``stride`` cells per row, 0 on walls.
-    stride, t : int
+    floor : array of uint8, shape (n_rows, n_cols)
+        1 where there is floor.
+    t : int
     tolerance : float or None
         The largest relative error that a score may have; None: exact.
     total, squares : float
         Σ d and Σ d².
     """
 
-    degrees: NDArray[np.uint8]
-    stride: int
+    floor: NDArray[np.uint8]
     t: int
     tolerance: float | None
     total: float
     squares: float
 
     @property
+    def stride(self) -> int:
+        """Cells per row, with the column of wall."""
+        return int(self.floor.shape[1]) + 1
+
+    @property
     def n_cells(self) -> int:
         """Number of cells, walls included."""
-        return int(self.degrees.size)
+        return int(self.floor.shape[0]) * self.stride
 
     @property
     def reach(self) -> float:
@@ -60,7 +73,7 @@ class LatticeScores:
 
     def radii(self, reach: float) -> NDArray[np.int64]:
         """Return how far the walk is followed after 0, 1, … t steps."""
-        return np.minimum(followed_radii(self.t, reach), self.degrees.size // self.stride + self.stride)
+        return np.minimum(followed_radii(self.t, reach), sum(self.floor.shape) + 1)
 
     @property
     def sums_per_cell(self) -> float:
@@ -69,30 +82,88 @@ class LatticeScores:
         return float((2 * radii**2 + 2 * radii + 1).sum())
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Return the ranges of cells that are one task each."""
-        size = max(_CELLS_PER_BLOCK, int(self.radii(self.reach)[-1]) * self.stride)
-        return [(first, min(first + size, self.n_cells)) for first in range(0, self.n_cells, size)]
+        """Return the ranges of rows that are one task each."""
+        n_rows = self.floor.shape[0]
+        size = max(_CELLS_PER_BLOCK // self.stride, _RADII_PER_BLOCK * int(self.radii(self.reach)[-1]), 1)
+        return [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
-    def block(self, cells: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return the scores of the floor cells in a range, and bounds on their errors (None where they are exact)."""
-        first, last = cells
-        degrees = self.degrees[first:last]
+    def sizes(self, blocks: list[tuple[int, int]]) -> list[int]:
+        """Return how many states each block has."""
+        return [int(np.count_nonzero(self.floor[first:last])) for first, last in blocks]
+
+    def block(self, rows: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+        """Return the scores of the floor cells in some rows, and bounds on their errors (None where they are exact)."""
+        floor = self.floor[rows[0] : rows[1]] != 0
+        if self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= _WORTH_UNROLLING:
+            return self._unrolled(rows)[floor], None
         exact = self.radii(np.inf)
-        scores = np.zeros(last - first)
-        bounds = np.zeros(last - first)
-        wanted = degrees > 0
+        # A column of wall, as it lies in memory.
+        padded = np.zeros((len(floor), self.stride), dtype=bool)
+        padded[:, :-1] = floor
+        wanted = padded.ravel()
+        everywhere = wanted.copy()
+        scores, bounds = np.zeros(wanted.size), np.zeros(wanted.size)
         reach = self.reach
         while wanted.any():
             radii = self.radii(reach)
             everything = np.array_equal(radii, exact)
-            found, bound = _follow(self, first, wanted, radii, everything)
+            found, bound = _follow(self, rows, wanted, radii, everything)
             scores[wanted], bounds[wanted] = found[wanted], bound[wanted]
             if everything or self.tolerance is None:
                 break
             wanted &= bounds > self.tolerance * scores
             reach *= WIDER
-        floor = degrees > 0
-        return scores[floor], None if self.tolerance is None else bounds[floor]
+        return scores[everywhere], None if self.tolerance is None else bounds[everywhere]
+
+    def around(self, rows: tuple[int, int], margin: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return d and ½/d of some rows, flat, with ``margin`` rows more on either side; 0 on walls."""
+        degrees = degrees_of_rows(self.floor, rows[0] - margin, rows[1] + margin)
+        return degrees.astype(np.float64), _HALF_INVERSE[degrees]
+
+    def _unrolled(self, rows: tuple[int, int]) -> NDArray[np.float64]:
+        degrees, half_inverse = self.around(rows, self.t + 1)
+        n_rows, n_cols = rows[1] - rows[0], self.floor.shape[1]
+        from farpoint.diffusion.scores.unrolled_kernels import unrolled_scores
+
+        scores = np.empty((n_rows, n_cols))
+        share = 1.0 / self.total
+        unrolled_scores(self.t)(
+            degrees, half_inverse, self.stride, n_rows, n_cols, 2.0 * share, share * share * self.squares, scores
+        )
+        return scores
+
+
+def degrees_of_rows(floor: NDArray[np.uint8], first: int, last: int) -> NDArray[np.uint8]:
+    """Return the degrees of the cells of some rows, flat with one column of wall; 0 on walls and beyond the map.
+
+    >>> degrees_of_rows(np.ones((2, 2), dtype=np.uint8), -1, 2)
+    array([0, 0, 0, 2, 2, 0, 2, 2, 0], dtype=uint8)
+    """
+    n_rows, n_cols = floor.shape
+    # One row more on either side, for the degrees of the outermost.
+    inside = slice(max(first - 1, 0), max(min(last + 1, n_rows), 0))
+    cells = np.zeros((last - first + 2, n_cols + 1), dtype=np.uint8)
+    cells[inside.start - first + 1 : inside.stop - first + 1, :-1] = floor[inside]
+    flat = cells.ravel()
+    degrees = np.zeros_like(flat)
+    for shift in (1, n_cols + 1):
+        degrees[shift:] += flat[:-shift]
+        degrees[:-shift] += flat[shift:]
+    degrees *= flat
+    return degrees[n_cols + 1 : -(n_cols + 1)]
+
+
+def degree_sums(floor: NDArray[np.uint8]) -> tuple[float, float]:
+    """Return Σ d and Σ d².
+
+    >>> degree_sums(np.ones((2, 3), dtype=np.uint8))
+    (14.0, 34.0)
+    """
+    counts = np.zeros(5, dtype=np.int64)
+    for first, last in row_pieces(floor):
+        degrees = degrees_of_rows(floor, first, last)
+        counts += [np.count_nonzero(degrees == degree) for degree in range(5)]
+    return float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
 
 
 def first_reach(tolerance: float | None) -> float:
@@ -124,44 +195,32 @@ def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | N
     # A walk of so many steps crosses the map many times: it is no plan for that, and its radii alone would fill memory.
     if floor is None or min(floor.shape) < 2 or t > _LONGEST_WALK:
         return None
-    rows, cols = floor.shape
-    padded = np.zeros((rows, cols + 1), dtype=np.uint8)
-    padded[:, :cols] = floor
-    flat = padded.ravel()
-    degrees = np.zeros_like(flat)
-    for shift in (1, cols + 1):
-        degrees[shift:] += flat[:-shift]
-        degrees[:-shift] += flat[shift:]
-    degrees *= flat
-    counts = np.bincount(degrees, minlength=5)
-    total, squares = float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
-    plan = LatticeScores(degrees, cols + 1, t, tolerance, total, squares)
+    cells = as_bytes(floor)
+    plan = LatticeScores(cells, t, tolerance, *degree_sums(cells))
     # In a world smaller than the diamond most of the diamond would be walls.
     return plan if floor.size >= 2 * int(plan.radii(plan.reach)[-1]) ** 2 else None
 
 
 def _follow(
-    lattice: LatticeScores, first: int, wanted: NDArray[np.bool_], radii: NDArray[np.int64], everything: bool
+    lattice: LatticeScores,
+    rows: tuple[int, int],
+    wanted: NDArray[np.bool_],
+    radii: NDArray[np.int64],
+    everything: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return score and bound of the tiles that hold a wanted cell; 0 elsewhere."""
-    from farpoint.diffusion.scores.lattice_kernels import diamond_scores
-
     farthest = int(radii.max())
     width = _tile_width(farthest)
     n_tiles = -(-wanted.size // width)
-    margin = farthest * (lattice.stride + 1)
-    # The block with its margin, walls where the map has ended.
-    begin, end = first - margin, first + n_tiles * width + margin
-    around = np.zeros(end - begin)
-    inside = slice(max(begin, 0), min(end, lattice.degrees.size))
-    around[inside.start - begin : inside.stop - begin] = lattice.degrees[inside]
-    half_inverse = np.divide(0.5, around, out=np.zeros_like(around), where=around > 0)
+    # The last tile may reach beyond the block.
+    margin = farthest + 1 + -(-width // lattice.stride)
+    degrees, half_inverse = lattice.around(rows, margin)
     padded = np.zeros(n_tiles * width, dtype=bool)
     padded[: wanted.size] = wanted
     tiles = np.flatnonzero(padded.reshape(n_tiles, width).any(axis=1))
     found, lost, peaks = (np.empty((tiles.size, width)) for _ in range(3))
-    diamond_scores(
-        around, half_inverse, margin + tiles * width, lattice.stride, radii, width,
+    _kernel(lattice)(
+        degrees, half_inverse, margin * lattice.stride + tiles * width, lattice.stride, radii, width,
         lattice.total, lattice.squares, everything, found, lost, peaks,
     )  # fmt: skip
     scores, bounds = np.zeros((n_tiles, width)), np.zeros((n_tiles, width))
@@ -172,6 +231,14 @@ def _follow(
     if not everything:
         bounds[tiles] += loss_bound(lost + LOSS_ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
     return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
+
+
+def _kernel(lattice: LatticeScores) -> Callable[..., None]:
+    if lattice.n_cells * lattice.sums_per_cell <= MOST_SUMS:
+        return plain_scores
+    from farpoint.diffusion.scores.lattice_kernels import diamond_scores
+
+    return diamond_scores
 
 
 def _tile_width(radius: int) -> int:

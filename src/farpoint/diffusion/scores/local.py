@@ -104,8 +104,8 @@ class LocalScores:
     ) -> BlockResult:
         """Return the scores of all states, and bounds on their errors where there is a tolerance."""
         if self.lattice is not None:
-            blocks, floor = self.lattice.blocks(), self.lattice.degrees > 0
-            sizes = [int(np.count_nonzero(floor[first:last])) for first, last in blocks]
+            blocks = self.lattice.blocks()
+            sizes = self.lattice.sizes(blocks)
             return self._in_blocks(LatticeScores.block, self.lattice, blocks, sizes, checkpoint, progress, n_jobs)
         n_states, seconds = self.walk.n_states, self.seconds
         # With a tolerance only what would take long: the bound on steps is the better one.
@@ -150,18 +150,29 @@ class LocalScores:
         about = {} if checkpoint is None else self._about(blocks)
         folder = PieceFolder(checkpoint, "score", about)
         names = ["scores"] if self.tolerance is None else ["scores", "bounds"]
-        pieces = [_usable(folder.load(_block_name(number)), names, size) for number, size in enumerate(sizes)]
-        missing = [number for number, piece in enumerate(pieces) if piece is None]
+        # Filled as blocks finish, so that nothing is there twice.
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        together = {name: np.empty(ends[-1]) for name in names}
+
+        def fill(number: int, piece: dict[str, Vector]) -> None:
+            for name in names:
+                together[name][ends[number] : ends[number + 1]] = piece[name]
+
+        missing = []
+        for number, size in enumerate(sizes):
+            piece = _usable(folder.load(_block_name(number)), names, size)
+            if piece is None:
+                missing.append(number)
+            else:
+                fill(number, piece)
         results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
             piece = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
-            pieces[missing[place]] = piece
+            fill(missing[place], piece)
             folder.save(_block_name(missing[place]), piece)
             if progress is not None:
                 progress(len(blocks) - len(missing) + done, len(blocks))
-        every = [piece for piece in pieces if piece is not None]
-        together = [piece["bounds"] for piece in every] if self.tolerance is not None else []
-        return np.concatenate([piece["scores"] for piece in every]), np.concatenate(together) if together else None
+        return together["scores"], together.get("bounds")
 
     def _about(self, blocks: list[tuple[int, int]]) -> dict[str, Any]:
         return {"world": self.walk.fingerprint, "t": self.t, "tolerance": self.tolerance, "blocks": blocks}
