@@ -114,27 +114,33 @@ def moves_of_rows(
 ) -> int:
     """Write the neighbors of the states in some rows of a map, ascending; return how many there are."""
     rows, width = floor.shape
+    walls = np.zeros(width, dtype=np.uint8)
+    base = row_starts[first]
     count = 0
     indptr[0] = 0
     for row in range(first, last):
+        here = floor[row]
+        up = floor[row - 1] if row > 0 else walls
+        down = floor[row + 1] if row + 1 < rows else walls
         state = row_starts[row]
         above = row_starts[max(row - 1, 0)]
         below = row_starts[row + 1]
+        left = np.uint8(0)
+        # Everything is written always, and counted only where it is: nothing for the processor to guess wrongly.
         for col in range(width):
-            up = row > 0 and floor[row - 1, col] != 0
-            down = row + 1 < rows and floor[row + 1, col] != 0
-            if floor[row, col] != 0:
-                # Written always, counted only where there is a neighbor: nothing for the processor to guess wrongly.
-                indices[count] = above
-                count += up
-                indices[count] = state - 1
-                count += col > 0 and floor[row, col - 1] != 0
-                indices[count] = state + 1
-                count += col + 1 < width and floor[row, col + 1] != 0
-                indices[count] = below
-                count += down
-                state += 1
-                indptr[state - row_starts[first]] = count
-            above += up
-            below += down
+            own = here[col]
+            right = here[col + 1] if col + 1 < width else np.uint8(0)
+            indices[count] = above
+            count += own & up[col]
+            indices[count] = state - 1
+            count += own & left
+            indices[count] = state + 1
+            count += own & right
+            indices[count] = below
+            count += own & down[col]
+            state += own
+            indptr[state - base] = count
+            above += up[col]
+            below += down[col]
+            left = own
     return count
