@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from farpoint.diffusion import Walk
+from farpoint.diffusion.goals.peaks import compiled_peaks
 from farpoint.diffusion.spectra.decomposition import walk_spectrum
 from farpoint.exploration.memory import STATES, Memory
 from farpoint.options.methods.cover import GrowingGraph
@@ -107,11 +108,9 @@ def diffusion_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     Maxima of the score alone bring the agent to places it knows well by now; rare states alone lie side by side. The
     maxima of the product are both far from each other and little known.
     """
-    from farpoint.diffusion.goals.kernels import peaks, plateaus
-
     values = seen.far.scores(seen.memory, seen.indptr, seen.indices) * rarity(seen) * seen.allowed
-    plateau = plateaus(seen.indptr, seen.indices, values, _SAME)
-    states = np.flatnonzero(peaks(seen.indptr, seen.indices, values, plateau) & seen.allowed)
+    peaks = compiled_peaks(seen.indptr, seen.indices, values, _SAME)
+    states = np.flatnonzero(peaks.is_peak & seen.allowed)
     return _first(values[states], states, count, seen.rng)
 
 

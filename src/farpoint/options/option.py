@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_generator, check_integer
+from farpoint.options.map_routes import map_route
 from farpoint.options.routes import choice_costs, least_over_choices, steps_near_routes
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
+from farpoint.worlds.map_world import MapWorld
 
 # Differences smaller than this share of the largest potential are rounding: of the linear solver for expected lengths,
 # of the eigensolver for what is climbed. A corridor of 10⁵ states has eigenvectors whose last steps are 10⁻⁹ of the
@@ -229,12 +231,16 @@ class Option:
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
         plain = self.world.deterministic and self.world.lengths is None
+        if self.goal is not None and isinstance(self.world, MapWorld) and not self._known:
+            if self._only_from not in (None, state):
+                raise _not_startable(state)
+            return map_route(self.world, state, self.goal, rng, max_steps)
         if self.goal is not None and plain and not self._known:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
             guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
         if not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
-            raise InvalidInput(f"state must be in the option's initiation set; got {state}. See option.initiation.")
+            raise _not_startable(state)
         visited = [state]
         while True:
             chances = guide.policy(state)
@@ -256,3 +262,7 @@ class Option:
     def __repr__(self) -> str:
         what = "climbs" if self.goal is None else f"to state {self.goal}"
         return f"Option({what}, starts in {int(self.initiation.sum())} states)"
+
+
+def _not_startable(state: int) -> InvalidInput:
+    return InvalidInput(f"state must be in the option's initiation set; got {state}. See option.initiation.")

@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.options.map_routes import LARGE_MAP, MapDistances
 from farpoint.worlds import World
+from farpoint.worlds.map_world import MapWorld
 
 # What the paper's agent has, and what its own measures and its learning keep. No rule takes options more often.
 PAPER_OPTION_PROBABILITY = 0.5
@@ -41,6 +43,10 @@ def usual_option_probability(world: World, goals: NDArray[np.int64]) -> float:
 
 def moves_to_nearest(world: World, goals: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the number of moves, in either direction, between each state and the goal nearest to it."""
+    if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
+        distances = MapDistances(world)
+        distances.come_nearer(goals)
+        return distances.of_all()
     from farpoint.options.route_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)

@@ -16,7 +16,9 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
 from farpoint.errors import InvalidInput
+from farpoint.options.map_routes import LARGE_MAP, MapDistances
 from farpoint.worlds import World
+from farpoint.worlds.map_world import MapWorld
 
 # An improvement smaller than this, relatively, is rounding of the linear solver.
 _IMPROVEMENT = 1e-10
@@ -42,6 +44,10 @@ def steps_to(world: World, goal: int) -> NDArray[np.float64]:
     """
     if not world.deterministic:
         return _expected_lengths(world, goal)
+    if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
+        distances = MapDistances(world)
+        distances.come_nearer(np.array([goal]))
+        return distances.of_all()
     if world.lengths is None:
         return _moves(world.incoming, goal)
     return _shortest_lengths(world, goal)

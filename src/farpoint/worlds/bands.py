@@ -20,7 +20,9 @@ Lists = tuple[NDArray[Any], NDArray[Any]]
 class NeighborBands(Protocol):
     """States in ranges, and the neighbors of each range when they are needed."""
 
-    n_states: int
+    @property
+    def n_states(self) -> int:
+        """Number of states."""
 
     def ranges(self) -> list[tuple[int, int]]:
         """Return the first state of every band and the one after its last."""

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from farpoint.diffusion import Goals, Scores, Walk, find_goals, refine_goals
-from farpoint.diffusion.goals.maxima import check_prominence
+from farpoint.diffusion import Goals, Scores, Walk, refine_goals
+from farpoint.diffusion.goals.maxima import check_prominence, goals_of
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.diffusion.scores.solve import walk_scores
 from farpoint.errors import InvalidInput
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first
 from farpoint.options.option_set import OptionSet
+from farpoint.options.record import Later, Record
 from farpoint.worlds import World
 
 # An environment has hundreds of local maxima; beyond this many options more are hardly better (docs/choices.md).
@@ -44,15 +45,15 @@ def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
     if number is None and not request.t_given and episodic:
         number = min(MOST_BY_DEFAULT, len(goals))
     goals, why_these = _chosen(world, scores, goals, number, by_prominence=episodic or request.t_given)
-    record = {
-        "t": scores.t,
-        "solver": scores.solver,
-        "form": scores.form,
-        "reason": scores.reason,
-        "choice": f"{why_t}; {why_these}",
-        "heights": goals.heights,
-        "prominences": goals.prominences,
-    }
+    record = Record(
+        t=scores.t,
+        solver=scores.solver,
+        form=scores.form,
+        reason=scores.reason,
+        choice=f"{why_t}; {why_these}",
+        heights=goals.heights,
+        prominences=Later(lambda: goals.prominences),
+    )
     return OptionSet(world, goals.states, "diffusion", record)
 
 
@@ -82,7 +83,10 @@ def _goals_of(world: World, scores: Scores, request: DiscoveryRequest) -> Goals:
         goals = refine_goals(world, scores, n_jobs=request.scoring.n_jobs)
         goals = goals.where(goals.prominences >= check_prominence(request.min_prominence))
     else:
-        goals = find_goals(world, scores, min_prominence=request.min_prominence)
+        # The scores are nobody else's, so that their prominences need no copy of them.
+        goals = goals_of(world, np.asarray(scores), check_prominence(request.min_prominence))
+    if world.restart is None:
+        return goals
     return goals.where(np.isin(goals.states, goal_states(world)))
 
 

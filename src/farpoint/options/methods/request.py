@@ -32,7 +32,7 @@ class DiscoveryRequest:
     def check_number(self, world: World) -> None:
         """Fail if there are more options than states that an option may lead to."""
         if self.n_options is not None:
-            most = goal_states(world).size
+            most = world.n_states if world.restart is None else goal_states(world).size
             if check_integer("n_options", self.n_options, 1) > most:
                 raise InvalidInput(f"n_options must be at most the number of states ({most}); got {self.n_options}.")
 
