@@ -1,13 +1,17 @@
-"""The one decorator of compiled functions: numba, with its cache where one can be written."""
+"""The decorators of compiled functions: numba, with its cache where one can be written."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any, TypeVar
 
-import numba
-
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# A function of arrays that are at most so long is interpreted, until that has taken as long as compiling would.
+_SHORT = 5_000
+_SECONDS = 0.5
 
 
 def compiled(**settings: Any) -> Callable[[Function], Function]:
@@ -26,6 +30,8 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
+        import numba
+
         try:
             decorated: Function = numba.njit(cache=True, **settings)(function)
         except RuntimeError as error:
@@ -33,5 +39,43 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
                 raise
             decorated = numba.njit(**settings)(function)
         return decorated
+
+    return decorate
+
+
+def compiled_when_worth(**settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator like `compiled` for loops over short arrays: the first half second of them is interpreted.
+
+    So a small world does not wait for a compiler. The function must take a one-dimensional array first, whose length
+    says how much there is to do, and call no compiled function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @compiled_when_worth()
+    ... def last(values):
+    ...     return values[values.size - 1]
+    >>> last(np.arange(3))
+    np.int64(2)
+    """
+
+    def decorate(function: Function) -> Function:
+        spent = 0.0
+
+        @cache
+        def fast() -> Any:
+            return compiled(**settings)(function)
+
+        @wraps(function)
+        def either(array: Any, *others: Any) -> Any:
+            nonlocal spent
+            if array.size > _SHORT or spent > _SECONDS:
+                return fast()(array, *others)
+            began = time.perf_counter()
+            result = function(array, *others)
+            spent += time.perf_counter() - began
+            return result
+
+        return either  # type: ignore[return-value]
 
     return decorate

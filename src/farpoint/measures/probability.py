@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from farpoint.blas import one_blas_thread
 from farpoint.measures.steps import steps_between_states
@@ -67,6 +66,9 @@ def best_option_probability(
     means = [mean_steps(log_p) for log_p in looks]
     best = int(np.argmin(means))
     low, high = looks[max(best - 1, 0)], looks[min(best + 1, looks.size - 1)]
+    # Imported here: it takes longer than all that a small world needs.
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(mean_steps, bounds=(low, high), method="bounded", options={"xatol": _DIGITS})
     log_p, mean = min((looks[best], means[best]), (found.x, found.fun), key=lambda pair: pair[1])
     return float(np.exp(log_p)) if mean < mean_steps(0.0, None) else 0.0

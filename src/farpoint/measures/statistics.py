@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds.arrays import real_numbers
@@ -76,6 +75,8 @@ def interquartile_mean(values: ArrayLike, *, seed: int = 0) -> Estimate:
 
 
 def _middle_mean(values: np.ndarray, axis: int = -1) -> np.ndarray:
+    from scipy import stats  # here: it takes a second to import
+
     return np.asarray(stats.trim_mean(values, 0.25, axis=axis))
 
 
@@ -89,6 +90,8 @@ def _estimate(runs: ArrayLike, statistic: object, seed: int) -> Estimate:
         return Estimate(value, float("nan"), float("nan"))
     if np.ptp(values) == 0:
         return Estimate(value, value, value)
+    from scipy import stats
+
     interval = stats.bootstrap(
         (values,), statistic, n_resamples=2000, method="percentile", vectorized=True, rng=np.random.default_rng(seed)
     ).confidence_interval

@@ -47,7 +47,7 @@ def moves_to_nearest(world: World, goals: NDArray[np.int64]) -> NDArray[np.float
         distances = MapDistances(world)
         distances.come_nearer(goals)
         return distances.of_all()
-    from farpoint.options.route_kernels import come_nearer
+    from farpoint.options.search_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)
     for goal in goals:

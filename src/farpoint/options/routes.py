@@ -91,7 +91,7 @@ def least_over_choices(world: World, values: NDArray[np.float64]) -> NDArray[np.
 
 
 def _moves(incoming: csr_array, goal: int) -> NDArray[np.float64]:
-    from farpoint.options.route_kernels import moves_to_goal
+    from farpoint.options.search_kernels import moves_to_goal
 
     return np.asarray(moves_to_goal(incoming.indptr, incoming.indices, goal))
 

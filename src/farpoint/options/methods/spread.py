@@ -18,7 +18,7 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
     """
     if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
         return _farthest_on_map(world, goals, n_goals)
-    from farpoint.options.route_kernels import come_nearer
+    from farpoint.options.search_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)
     taken = np.zeros(len(goals), dtype=bool)
