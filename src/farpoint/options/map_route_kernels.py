@@ -22,44 +22,43 @@ _TO_GOAL = 4
 _BETWEEN = 16
 
 
-@compiled(nogil=True)
-def _neighbor(cell: int, side: int, n_cells: int, width: int) -> int:
-    """Return the cell above, left, right or below (0 … 3), or -1 beyond the map."""
+@compiled(nogil=True, inline="always")
+def _neighbor(cell: int, col: int, side: int, n_cells: int, width: int) -> int:
+    """Return the cell above, left, right or below (0 … 3) of one in a column, or -1 beyond the map."""
     if side == 0:
         return cell - width if cell >= width else -1
     if side == 1:
-        return cell - 1 if cell % width > 0 else -1
+        return cell - 1 if col > 0 else -1
     if side == 2:
-        return cell + 1 if cell % width + 1 < width else -1
+        return cell + 1 if col + 1 < width else -1
     return cell + width if cell + width < n_cells else -1
-
-
-@compiled(nogil=True)
-def _appended(cells: Numbers, count: int, cell: int) -> Numbers:
-    if count == cells.size:
-        cells = np.concatenate((cells, np.empty_like(cells)))
-    cells[count] = cell
-    return cells
 
 
 @compiled(nogil=True)
 def _next_level(floor: Cells, width: int, front: Numbers, depth: int, unit: int, marks: Cells) -> Any:
     """Mark the cells one move beyond a front; return them, and those that the other search has marked."""
-    found, n_found = np.empty(64, dtype=np.int64), 0
-    met, n_met = np.empty(4, dtype=np.int64), 0
-    other = 5 - unit
+    found, n_found = np.empty(4 * front.size, dtype=np.int64), 0
+    n_met = 0
+    own, other = (3, 12) if unit == 1 else (12, 3)
     mark = np.uint8(unit * (1 + (depth + 1) % 3))
     for place in range(front.size):
+        col = front[place] % width
         for side in range(4):
-            cell = _neighbor(front[place], side, floor.size, width)
-            if cell >= 0 and floor[cell] != 0 and marks[cell] // unit % 4 == 0:
-                marks[cell] += mark
-                found = _appended(found, n_found, cell)
+            cell = _neighbor(front[place], col, side, floor.size, width)
+            if cell >= 0 and floor[cell] != 0 and marks[cell] & own == 0:
+                marks[cell] |= mark
+                found[n_found] = cell
                 n_found += 1
-                if marks[cell] // other % 4 != 0:
-                    met = _appended(met, n_met, cell)
-                    n_met += 1
-    return found[:n_found].copy(), met[:n_met].copy()
+                n_met += marks[cell] & other != 0
+    found = found[:n_found]
+    met = np.empty(n_met, dtype=np.int64)
+    if n_met > 0:
+        n_met = 0
+        for place in range(n_found):
+            if marks[found[place]] & other != 0:
+                met[n_met] = found[place]
+                n_met += 1
+    return found, met
 
 
 @compiled(nogil=True)
@@ -86,15 +85,16 @@ def search_from_both_ends(floor: Cells, width: int, start: int, goal: int, marks
     for place in range(met.size):
         marks[met[place]] += np.uint8(_BETWEEN)
     for depth in range(ahead - 1, -1, -1):
-        before, n_before = np.empty(64, dtype=np.int64), 0
+        before, n_before = np.empty(4 * met.size, dtype=np.int64), 0
         for place in range(met.size):
+            col = met[place] % width
             for side in range(4):
-                cell = _neighbor(met[place], side, floor.size, width)
+                cell = _neighbor(met[place], col, side, floor.size, width)
                 if cell >= 0 and marks[cell] < _BETWEEN and marks[cell] % 4 == 1 + depth % 3:
                     marks[cell] += np.uint8(_BETWEEN)
-                    before = _appended(before, n_before, cell)
+                    before[n_before] = cell
                     n_before += 1
-        met = before[:n_before].copy()
+        met = before[:n_before]
     return ahead, back
 
 
@@ -108,7 +108,7 @@ def ways_on(
     """
     n_ways, n_good = 0, 0
     for side in range(4):
-        there = _neighbor(cell, side, floor.size, width)
+        there = _neighbor(cell, cell % width, side, floor.size, width)
         if there < 0 or floor[there] == 0:
             continue
         if step < ahead:
@@ -130,12 +130,13 @@ def come_nearer_on_map(floor: Cells, width: int, sources: Numbers, moves: NDArra
         moves[front[place]] = 0
     while front.size > 0:
         depth += 1
-        found, n_found = np.empty(64, dtype=np.int64), 0
+        found, n_found = np.empty(4 * front.size, dtype=np.int64), 0
         for place in range(front.size):
+            col = front[place] % width
             for side in range(4):
-                cell = _neighbor(front[place], side, floor.size, width)
+                cell = _neighbor(front[place], col, side, floor.size, width)
                 if cell >= 0 and floor[cell] != 0 and moves[cell] > depth:
                     moves[cell] = depth
-                    found = _appended(found, n_found, cell)
+                    found[n_found] = cell
                     n_found += 1
-        front = found[:n_found].copy()
+        front = found[:n_found]
