@@ -83,6 +83,7 @@ _BUILDERS: dict[str, Callable[[], fp.World]] = {
     "ring": fp.ring,
     "open_room": lambda: fp.open_room(6, 9),
     "random_maze": lambda: fp.random_maze(12, 20),
+    "array": lambda: fp.World.from_array(np.arange(70).reshape(7, 10) % 9 > 0, start=(0, 1), largest_component=True),
     "grid_3d": lambda: fp.grid((3, 4, 5)),
     "windy": lambda: fp.four_rooms(wind=1 / 3),
     "tree": lambda: fp.World.from_graph(nx.balanced_tree(2, 5)),

@@ -7,6 +7,7 @@ from farpoint.diffusion.goals.maxima import Goals, find_goals
 from farpoint.diffusion.goals.refine import refine_goals
 from farpoint.diffusion.matrices import lazy_walk, normalized_laplacian, stationary
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, write_partitions
+from farpoint.diffusion.partitions.maps import PartitionedMap
 from farpoint.diffusion.partitions.scores import goals_of_partitions, read_scores, score_partitions
 from farpoint.diffusion.scores.request import FORMS, SOLVERS, ScoreRequest
 from farpoint.diffusion.scores.result import Scores
@@ -22,6 +23,7 @@ __all__ = [
     "SOLVERS",
     "ExtendedScores",
     "Goals",
+    "PartitionedMap",
     "PartitionedWorld",
     "ScoreRequest",
     "Scores",

@@ -16,7 +16,7 @@ from farpoint.worlds.map_world import MapWorld
 
 Values = NDArray[np.float64]
 # Up to so many states arrays do it at once; beyond, compiled loops on all cores.
-_FEW_STATES = 20_000
+FEW_STATES = 20_000
 
 
 class Peaks(NamedTuple):
@@ -28,7 +28,7 @@ class Peaks(NamedTuple):
 
 def bands_of(world: World) -> NeighborBands:
     """Return the neighbors of all states, of a large map without its graph."""
-    if isinstance(world, MapWorld) and world.n_states > _FEW_STATES:
+    if isinstance(world, MapWorld) and world.n_states > FEW_STATES:
         return world.bands
     return GraphBands(world.neighbors)
 
@@ -42,7 +42,7 @@ def find_peaks(bands: NeighborBands, values: Values, tolerance: float) -> Peaks:
     >>> find_peaks(bands_of(fp.grid((4,))), np.array([2.0, 1.0, 3.0, 3.0]), 1e-9)
     Peaks(plateau=array([0, 1, 2, 2], dtype=int32), is_peak=array([ True, False,  True, False]))
     """
-    if isinstance(bands, GraphBands) and bands.n_states <= _FEW_STATES:
+    if isinstance(bands, GraphBands) and bands.n_states <= FEW_STATES:
         return _plain_peaks(bands.graph, values, tolerance)
     from farpoint.diffusion.goals.kernels import drop_rising, join_pairs
 

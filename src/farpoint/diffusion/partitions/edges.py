@@ -9,16 +9,19 @@ written is refused before anything parses it.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from farpoint.diffusion.partitions.maps import MAP, PartitionedMap, open_map, plan_bands, write_map_facts
 from farpoint.diffusion.partitions.structure import EdgeBalance, StreamedComponents
 from farpoint.diffusion.partitions.tables import TableFacts, parquet, read_table, write_table
 from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError, check_integer, check_path
@@ -85,14 +88,24 @@ def part_path(folder: str | Path, kind: str, partition: int) -> Path:
     return Path(folder) / kind / f"part-{partition:05d}.parquet"
 
 
+@overload
+def write_partitions(
+    world: World | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
+) -> PartitionedWorld: ...
+@overload
+def write_partitions(
+    world: str | PathLike[str], folder: str | Path, *, states_per_partition: int = 1_000_000
+) -> PartitionedWorld | PartitionedMap: ...
 def write_partitions(
     world: WorldLike | Iterable[Edges], folder: str | Path, *, states_per_partition: int = 1_000_000
-) -> PartitionedWorld:
+) -> PartitionedWorld | PartitionedMap:
     """Write a symmetric connected graph into a folder of Parquet files, one per range of states.
+
+    Of a map in a ``.npy`` file nothing is written but which rows are a partition: they are read from that file.
 
     Parameters
     ----------
-    world : World, or iterable of (source, target, weight) arrays
+    world : World, path of a ``.npy`` map, or iterable of (source, target, weight) arrays
         Of a graph that does not fit into memory, its edges piece by piece, in ascending order of source, every edge in
         both directions with the same weight; states are 0 … n − 1, each with an edge.
     folder : path
@@ -102,7 +115,7 @@ def write_partitions(
 
     Returns
     -------
-    PartitionedWorld
+    PartitionedWorld or PartitionedMap
 
     Raises
     ------
@@ -125,6 +138,8 @@ def write_partitions(
     size = check_integer("states_per_partition", states_per_partition, 1)
     path = check_path("folder", folder)
     _check_free(path)
+    if isinstance(world, (str, PathLike)) and os.fspath(world).lower().endswith(".npy"):
+        return _write_bands(check_path("world", world), path, size)
     if isinstance(world, (str, PathLike)):
         world = as_world(world)
     if isinstance(world, World):
@@ -147,10 +162,18 @@ def write_partitions(
     return replace(written, folder=str(path))
 
 
+def _write_bands(map_file: Path, path: Path, size: int) -> PartitionedMap:
+    planned = plan_bands(map_file, size)
+    with results_folder(path) as unfinished:
+        _check_free(path)
+        write_map_facts(unfinished, planned)
+    return replace(planned, folder=str(path))
+
+
 def _check_free(path: Path) -> None:
     try:
         free = not path.exists() or has_unfinished(path) or not any(path.iterdir())
-        free = free and not (path / _WORLD).exists()
+        free = free and not (path / _WORLD).exists() and not (path / MAP).exists()
     except OSError as error:
         raise OutputError(f"folder must be one that can be written; got {path} ({error.strerror}).") from error
     if not free:
@@ -233,7 +256,7 @@ def _regrouped(pieces: Iterable[Edges], size: int) -> Iterator[Edges]:
         yield tuple(np.concatenate(part) for part in zip(*waiting, strict=True))  # type: ignore[misc]
 
 
-def open_partitions(folder: str | Path) -> PartitionedWorld:
+def open_partitions(folder: str | Path) -> PartitionedWorld | PartitionedMap:
     """Return the world in a folder of partitions.
 
     Examples
@@ -244,8 +267,11 @@ def open_partitions(folder: str | Path) -> PartitionedWorld:
     ...     open_partitions(folder).n_states
     192
     """
+    path = check_path("folder", folder)
+    if (path / MAP).exists():
+        return open_map(path)
     try:
-        facts = read_facts(check_path("folder", folder) / _WORLD, FORMAT, version=VERSION)
+        facts = read_facts(path / _WORLD, FORMAT, version=VERSION)
         return PartitionedWorld(
             str(folder),
             int(facts["n_states"]),

@@ -14,8 +14,9 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion.goals.order import SAME_SCORE
-from farpoint.diffusion.goals.peaks import find_peaks
+from farpoint.diffusion.goals.peaks import Peaks, find_peaks
 from farpoint.diffusion.partitions.edges import PartitionedWorld, open_partitions, part_path
+from farpoint.diffusion.partitions.maps import Crossing, PartitionedMap
 from farpoint.diffusion.partitions.tables import TableFacts, read_table, write_table
 from farpoint.diffusion.scores.bounds import check_tolerance
 from farpoint.diffusion.scores.local import Progress, StateScores
@@ -26,6 +27,8 @@ from farpoint.files import read_facts, write_facts
 from farpoint.worlds.bands import GraphBands
 
 _KIND = "farpoint-partition-scores"
+
+AnyWorld = PartitionedWorld | PartitionedMap
 
 
 @one_blas_thread()
@@ -70,8 +73,24 @@ def score_partitions(
     return Path(folder) / name
 
 
-def _score_partition(world: PartitionedWorld, task: tuple[int, str, int, float | None]) -> int:
+def _score_partition(world: AnyWorld, task: tuple[int, str, int, float | None]) -> int:
     partition, name, t, tolerance = task
+    first, last = world.bounds[partition], world.bounds[partition + 1]
+    if isinstance(world, PartitionedMap):
+        scores, bounds = world.scores(partition, t, tolerance)
+    else:
+        scores, bounds = _graph_scores(world, partition, t, tolerance)
+    columns = {"state": np.arange(first, last), "score": scores}
+    path = part_path(world.folder, name, partition)
+    table = write_table(path, columns | ({} if bounds is None else {"bound": bounds}))
+    facts = {**_facts(world, name, partition, t, tolerance), "table": asdict(table)}
+    write_facts(path.with_suffix(".json"), _KIND, facts)
+    return partition
+
+
+def _graph_scores(
+    world: PartitionedWorld, partition: int, t: int, tolerance: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     first, last = world.bounds[partition], world.bounds[partition + 1]
     states, _, matrix, degrees = _with_halo(world, partition, t)
     # One state more than there is, far from everything, so that no walk takes what is here for the whole world.
@@ -85,16 +104,10 @@ def _score_partition(world: PartitionedWorld, task: tuple[int, str, int, float |
         known_pi_squared=world.squares / world.total**2,
     )
     own = np.arange(np.searchsorted(states, first), np.searchsorted(states, last))
-    scores, bounds = StateScores(walk, t, tolerance).at(own)
-    columns = {"state": np.arange(first, last), "score": scores}
-    path = part_path(world.folder, name, partition)
-    table = write_table(path, columns | ({} if bounds is None else {"bound": bounds}))
-    facts = {**_facts(world, name, partition, t, tolerance), "table": asdict(table)}
-    write_facts(path.with_suffix(".json"), _KIND, facts)
-    return partition
+    return StateScores(walk, t, tolerance).at(own)
 
 
-def _facts(world: PartitionedWorld, name: str, partition: int, t: int, tolerance: float | None) -> dict[str, Any]:
+def _facts(world: AnyWorld, name: str, partition: int, t: int, tolerance: float | None) -> dict[str, Any]:
     """Return whose scores a file holds: a file of another world, partition, t or tolerance is not taken for it."""
     return {
         "world": world.fingerprint,
@@ -106,7 +119,7 @@ def _facts(world: PartitionedWorld, name: str, partition: int, t: int, tolerance
     }
 
 
-def _is_there(world: PartitionedWorld, name: str, partition: int, t: int, tolerance: float | None) -> bool:
+def _is_there(world: AnyWorld, name: str, partition: int, t: int, tolerance: float | None) -> bool:
     """Return whether the scores of a partition are there and whole."""
     path = part_path(world.folder, name, partition)
     try:
@@ -225,29 +238,41 @@ class Border(NamedTuple):
     links: NDArray[np.int64]
 
 
-def _goals_of_partition(world: PartitionedWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
+def _goals_of_partition(world: AnyWorld, task: tuple[int, str, float]) -> tuple[NDArray[np.int64], Border]:
     """Return the goals whose plateaus lie within a partition, and the plateaus that continue beyond it."""
-    partition, name, tolerance = task
+    partition, name, same = task
     begin, end = world.bounds[partition], world.bounds[partition + 1]
-    states, _, matrix, _ = _with_halo(world, partition, 1)
-    values = _scores_of(world, name, states)
-    own = (states >= begin) & (states < end)
-    edges = matrix.tocoo()
+    values = _scores_of(world, name, np.arange(begin, end))
+    if isinstance(world, PartitionedMap):
+        facts = _checked_facts(part_path(world.folder, name, partition), name, partition)
+        peaks, crossing = world.peaks(partition, values, int(facts["t"]), facts["tolerance"], same)
+    else:
+        peaks, crossing = _graph_peaks(world, partition, name, values, same)
     # Plateaus of this partition alone: a state of the next one may join two of them, which is found out afterwards.
-    inner = own[edges.row] & own[edges.col]
-    alone = csr_array((edges.data[inner], (edges.row[inner], edges.col[inner])), shape=matrix.shape)
-    plateau, is_peak = find_peaks(GraphBands(alone), values, tolerance)
-    crossing = own[edges.row] & ~own[edges.col]
-    here, there = edges.row[crossing], edges.col[crossing]
-    largest = np.maximum(np.abs(values[here]), np.abs(values[there]))
-    equal = np.abs(values[here] - values[there]) <= tolerance * largest
-    is_peak[plateau[here[~equal & (values[there] > values[here])]]] = False
+    plateau, is_peak = peaks
+    here, there, beyond = crossing.here, crossing.there, crossing.values
+    equal = np.abs(values[here] - beyond) <= same * np.maximum(np.abs(values[here]), np.abs(beyond))
+    is_peak[plateau[here[~equal & (beyond > values[here])]]] = False
     here, there = here[equal], there[equal]
-    firsts = np.unique(plateau[here])
-    within = is_peak & own
+    firsts = np.unique(plateau[here]).astype(np.int64)
+    within = is_peak.copy()
     within[firsts] = False
-    links = np.stack([states[plateau[here]], states[here], states[there]], axis=1)
-    return states[within], Border(states[firsts], is_peak[firsts], links)
+    links = np.stack([begin + plateau[here], begin + here, there], axis=1).astype(np.int64)
+    return begin + np.flatnonzero(within), Border(begin + firsts, is_peak[firsts], links)
+
+
+def _graph_peaks(
+    world: PartitionedWorld, partition: int, name: str, values: NDArray[np.float64], same: float
+) -> tuple[Peaks, Crossing]:
+    begin, end = world.bounds[partition], world.bounds[partition + 1]
+    source, target, weight = world.edges_of(np.arange(begin, end))
+    inner = (target >= begin) & (target < end)
+    entries = (weight[inner], (source[inner] - begin, target[inner] - begin))
+    alone = csr_array(entries, shape=(end - begin, end - begin))
+    there = target[~inner]
+    wanted = np.unique(there)
+    beyond = _scores_of(world, name, wanted)[np.searchsorted(wanted, there)]
+    return find_peaks(GraphBands(alone), values, same), Crossing(source[~inner] - begin, there, beyond)
 
 
 def _joined(borders: list[Border]) -> NDArray[np.int64]:
@@ -267,7 +292,7 @@ def _joined(borders: list[Border]) -> NDArray[np.int64]:
     return np.asarray(smallest[whole])
 
 
-def _scores_of(world: PartitionedWorld, name: str, states: NDArray[np.int64]) -> NDArray[np.float64]:
+def _scores_of(world: AnyWorld, name: str, states: NDArray[np.int64]) -> NDArray[np.float64]:
     owners = np.searchsorted(np.array(world.bounds), states, side="right") - 1
     values = np.empty(states.size)
     for partition in np.unique(owners):

@@ -21,7 +21,7 @@ from farpoint.worlds.floors import as_bytes, row_pieces
 _CELLS_PER_BLOCK = 1 << 16
 _RADII_PER_BLOCK = 4
 # From so many cells on, a kernel for this t alone is worth its compilation.
-_WORTH_UNROLLING = 1 << 18
+WORTH_UNROLLING = 1 << 18
 LARGEST_UNROLLED = 6  # beyond, such a kernel takes long to compile and the walk is too large for registers
 # ½/d of each degree, 0 on walls.
 _HALF_INVERSE = np.array([0.0, 0.5, 0.25, 0.5 / 3.0, 0.125])
@@ -94,7 +94,7 @@ class LatticeScores:
     def block(self, rows: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the scores of the floor cells in some rows, and bounds on their errors (None where they are exact)."""
         floor = self.floor[rows[0] : rows[1]] != 0
-        if self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= _WORTH_UNROLLING:
+        if self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= WORTH_UNROLLING:
             return self._unrolled(rows)[floor], None
         exact = self.radii(np.inf)
         # A column of wall, as it lies in memory.

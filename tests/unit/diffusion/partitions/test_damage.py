@@ -27,6 +27,7 @@ def written(folder: Path, world: fp.World | None = None) -> Path:
 def use_all(folder: Path) -> None:
     """Read every file of a world in partitions and of its scores."""
     world = fp.diffusion.open_partitions(folder)
+    assert isinstance(world, fp.diffusion.PartitionedWorld)
     world.edges_of(np.arange(world.n_states))
     fp.diffusion.read_scores(folder / "scores-t2")
     fp.diffusion.goals_of_partitions(folder, folder / "scores-t2", n_jobs=1)
@@ -39,6 +40,7 @@ def files_of(folder: Path) -> list[Path]:
 def test_every_flipped_bit_is_refused(tmp_path: Path) -> None:
     folder = written(tmp_path)
     world = fp.diffusion.open_partitions(tmp_path)
+    assert isinstance(world, fp.diffusion.PartitionedWorld)
     uses: dict[str, Callable[[], object]] = {
         "world.json": lambda: fp.diffusion.open_partitions(tmp_path),
         "edges/part-00002.parquet": lambda: world.edges_of(np.array([12])),

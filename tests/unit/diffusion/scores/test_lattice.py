@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import farpoint as fp
-from farpoint.diffusion.scores.lattice import LatticeScores, lattice_scores
+from farpoint.diffusion.scores.lattice import LatticeScores, degrees_of_rows, lattice_scores
 from farpoint.diffusion.scores.local import LocalScores, StateScores
 from farpoint.diffusion.walk import Walk
 from tests.helpers import brute
@@ -40,8 +40,8 @@ def test_map_and_graph_kernels_agree_across_blocks(t: int) -> None:
     lattice = lattice_scores(world.floor, t)
     assert lattice is not None
     assert lattice_scores(without_map(world).floor, t) is None
-    whole, _ = lattice.block((0, lattice.n_cells))
-    cuts = [*range(0, lattice.n_cells, 333), lattice.n_cells]
+    whole, _ = lattice.block((0, 61))
+    cuts = [*range(0, 61, 7), 61]
     in_blocks = [lattice.block(block)[0] for block in pairwise(cuts)]
     np.testing.assert_array_equal(np.concatenate(in_blocks), whole)
     np.testing.assert_array_equal(fp.score(world, t, "local"), whole)
@@ -56,7 +56,7 @@ def test_numbers_do_not_depend_on_the_workers() -> None:
     plan = LocalScores.of(Walk.of(world), 4)
     assert plan.lattice is not None
     assert len(plan.lattice.blocks()) == 3
-    whole, _ = plan.lattice.block((0, plan.lattice.n_cells))
+    whole, _ = plan.lattice.block((0, 300))
     for n_jobs in (1, 3):
         np.testing.assert_array_equal(plan.compute(n_jobs=n_jobs)[0], whole)
 
@@ -86,3 +86,42 @@ def test_tiles_that_lose_too_much_are_followed_farther(monkeypatch: pytest.Monke
     found = fp.score(world, 40, "local", tolerance=1e-3)
     assert found.error_bound is not None
     assert (found.error_bound <= 1e-3 * found).all()
+
+
+@pytest.mark.parametrize("t", [1, 2, 3, 4])
+def test_all_kernels_give_the_same_bits(t: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.random_maze(70, 90, seed=t)
+    lattice = lattice_scores(world.floor, t)
+    assert lattice is not None
+    limits = {"plain": (10**9, 10**9), "compiled": (0, 10**9), "unrolled": (0, 0)}
+    found = {}
+    for name, (most_sums, worth_unrolling) in limits.items():
+        monkeypatch.setattr("farpoint.diffusion.scores.lattice.MOST_SUMS", most_sums)
+        monkeypatch.setattr("farpoint.diffusion.scores.lattice.WORTH_UNROLLING", worth_unrolling)
+        found[name] = lattice.block((0, 70))[0]
+    np.testing.assert_array_equal(found["plain"], found["compiled"])
+    np.testing.assert_array_equal(found["unrolled"], found["compiled"])
+    np.testing.assert_allclose(found["plain"], brute.score(world.adjacency.toarray(), t), rtol=1e-11, atol=1e-15)
+
+
+@pytest.mark.parametrize("t", [12, 30])
+def test_plain_and_compiled_walks_lose_the_same(t: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    lattice = lattice_scores(fp.random_maze(40, 50, seed=2).floor, t, 1e-2)
+    assert lattice is not None
+    found = []
+    for most_sums in (0, 10**9):
+        monkeypatch.setattr("farpoint.diffusion.scores.lattice.MOST_SUMS", most_sums)
+        found.append(lattice.block((3, 29)))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_degrees_of_any_rows() -> None:
+    floor = fp.random_maze(9, 12, seed=1).floor
+    assert floor is not None
+    padded = np.pad(floor.astype(int), 1)
+    degrees = (padded[:-2, 1:-1] + padded[2:, 1:-1] + padded[1:-1, :-2] + padded[1:-1, 2:]) * floor
+    wide = np.pad(degrees, ((4, 4), (0, 1)))
+    for first, last in ((0, 9), (-3, 2), (5, 13), (-4, 13), (4, 5)):
+        found = degrees_of_rows(floor.view(np.uint8), first, last).reshape(last - first, 13)
+        np.testing.assert_array_equal(found, wide[first + 4 : last + 4])
