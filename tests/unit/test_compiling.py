@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ def test_long_arrays_are_compiled_at_once() -> None:
     kinds = []
 
     @compiled_when_worth()
-    def total(values):  # type: ignore[no-untyped-def]
+    def total(values: Any) -> Any:
         result = 0.0
         for value in values:
             result += value
@@ -28,7 +29,8 @@ def test_long_arrays_are_compiled_at_once() -> None:
 
 def test_discovery_in_a_small_world_needs_no_compiler() -> None:
     code = (
-        "import sys, farpoint as fp; options = fp.discover(fp.four_rooms()); options.option_probability; options[0].ends;"
+        "import sys, farpoint as fp; options = fp.discover(fp.four_rooms());"
+        "options.option_probability; options[0].ends;"
         "print(len(options), 'numba' in sys.modules)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,18 +12,21 @@ from hypothesis import strategies as st
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.options import map_routes, methods, probability, routes
+from farpoint.options import map_routes, probability, routes
 from farpoint.options.methods import spread
+from farpoint.worlds.map_world import MapWorld
 
 
 @given(rows=st.integers(1, 14), cols=st.integers(2, 14), wall=st.floats(0, 0.5), seed=st.integers(0, 999))
 def test_a_route_on_a_map_is_that_on_its_graph(rows: int, cols: int, wall: float, seed: int) -> None:
-    world = fp.random_maze(rows, cols, wall=wall, seed=seed)
+    floor = np.random.default_rng(seed).random((rows, cols)) >= wall
+    floor[0, 0] = True
+    world = fp.World.from_array(floor, largest_component=True)
     graph = replace(world, name="graph")
     start, goal = np.random.default_rng(seed).integers(world.n_states, size=2).tolist()
-    route = fp.OptionSet(world, [goal])[0].route(start, seed=seed)
-    np.testing.assert_array_equal(route, fp.OptionSet(graph, [goal])[0].route(start, seed=seed))
-    known = fp.OptionSet(graph, [goal])[0]
+    route = fp.OptionSet(world, np.array([goal]))[0].route(start, seed=seed)
+    np.testing.assert_array_equal(route, fp.OptionSet(graph, np.array([goal]))[0].route(start, seed=seed))
+    known = fp.OptionSet(graph, np.array([goal]))[0]
     assert known.potential[start] == route.size - 1
     np.testing.assert_array_equal(route, known.route(start, seed=seed))
     length = nx.shortest_path_length(nx.from_scipy_sparse_array(world.adjacency), start, goal)
@@ -31,17 +34,17 @@ def test_a_route_on_a_map_is_that_on_its_graph(rows: int, cols: int, wall: float
 
 
 def test_all_shortest_routes_are_drawn() -> None:
-    option = fp.OptionSet(fp.open_room(4, 4), [15])[0]
+    option = fp.OptionSet(fp.open_room(4, 4), np.array([15]))[0]
     assert len({tuple(option.route(0, seed=seed)) for seed in range(400)}) == 20
 
 
 def test_a_route_longer_than_allowed_is_refused() -> None:
-    option = fp.OptionSet(fp.open_room(1, 30), [29])[0]
+    option = fp.OptionSet(fp.open_room(1, 30), np.array([29]))[0]
     assert option.route(0, max_steps=29).size == 30
     with pytest.raises(InvalidInput, match="max_steps must be enough"):
         option.route(0, max_steps=28)
     with pytest.raises(InvalidInput, match="initiation set"):
-        fp.OptionSet(fp.open_room(1, 30), [29], initiation=[3])[0].route(4)
+        fp.OptionSet(fp.open_room(1, 30), np.array([29]), initiation=np.array([3]))[0].route(4)
 
 
 def test_large_maps_have_the_distances_of_their_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,14 +57,14 @@ def test_large_maps_have_the_distances_of_their_graphs(monkeypatch: pytest.Monke
     np.testing.assert_array_equal(routes.steps_to(world, 77), expected[0])
     np.testing.assert_array_equal(probability.moves_to_nearest(world, goals), expected[1])
     np.testing.assert_array_equal(fp.discover(world, n_options=9).goals, few)
-    assert methods.METHODS
 
 
 def test_cells_of_states_in_any_order() -> None:
     world = fp.ring()
+    assert isinstance(world, MapWorld)
     states = np.array([100, 3, 191, 3])
-    expected = world.positions[states] @ [world.floor.shape[1], 1]  # type: ignore[union-attr]
-    np.testing.assert_array_equal(map_routes.map_cells(world, states), expected)  # type: ignore[arg-type]
+    expected = world.positions[states] @ [world.map.shape[1], 1]
+    np.testing.assert_array_equal(map_routes.map_cells(world, states), expected)
 
 
 def test_many_goals_cost_nothing_until_they_are_used() -> None:

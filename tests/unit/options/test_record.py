@@ -28,8 +28,13 @@ from farpoint.options.record import Later, Record
     ],
 )
 def test_a_later_value_is_computed_once(read: object) -> None:
-    computed = []
-    record = Record(a=Later(lambda: computed.append(1) or 5))
+    computed: list[int] = []
+
+    def compute() -> int:
+        computed.append(1)
+        return 5
+
+    record = Record(a=Later(compute))
     assert read(record) == 5  # type: ignore[operator]
     assert record["a"] == 5
     assert computed == [1]

@@ -12,6 +12,7 @@ from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError
 
 
 def in_bands(world: fp.World, folder: Path, size: int) -> fp.diffusion.PartitionedMap:
+    assert world.floor is not None
     np.save(folder / "map.npy", world.floor)
     written = fp.diffusion.write_partitions(folder / "map.npy", folder / "parts", states_per_partition=size)
     assert isinstance(written, fp.diffusion.PartitionedMap)
