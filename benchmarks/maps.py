@@ -3,7 +3,7 @@
     python -m benchmarks.maps --states 1e3 1e4 1e5 1e6 1e7 1e8         # one process each; writes out/maps.json
     python -m benchmarks.maps --bands 1e9 --folder DIR                 # a map on disk, in bands; adds it to the file
     python -m benchmarks.maps --baseline PATH/src --states 1e7         # the same with another version of the package
-    python -m benchmarks.maps --figure docs/images/scale.png           # draws docs/scale.json beside out/maps.json
+    python -m benchmarks.maps --figure docs/images/scale.png           # draws out/maps.json beside docs/scale.json
 
 Worlds are mazes with a quarter of walls, t = 4. Every size is a process of its own, after a small world that has
 everything compiled; time is by the clock, memory the most that the whole process had.
@@ -38,7 +38,7 @@ def peak_gb() -> float:
 
 def side_of(n_states: float) -> int:
     """The side of a square maze with so many states."""
-    return int(round((n_states / SHARE) ** 0.5))
+    return int((n_states / SHARE) ** 0.5 + 0.5)
 
 
 def random_floor(side: int, out: Any) -> None:
@@ -159,7 +159,7 @@ def draw(path: Path) -> None:
     from farpoint.report.sheets import new_figure
 
     lines = json.loads(GPU.read_text())
-    measured = json.loads(RESULTS.read_text()) if RESULTS.exists() else lines["maps"]
+    measured = json.loads(RESULTS.read_text())
     figure = new_figure(7.2, 4.6)
     axes = figure.subplots()
     looks: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.5}

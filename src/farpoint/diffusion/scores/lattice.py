@@ -6,8 +6,10 @@ pass it, so what lies beyond it in memory is never reached) and a margin of rows
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain, repeat
 from statistics import NormalDist
 
 import numpy as np
@@ -23,6 +25,9 @@ _RADII_PER_BLOCK = 4
 # From so many cells on, a kernel for this t alone is worth its compilation.
 WORTH_UNROLLING = 1 << 18
 LARGEST_UNROLLED = 6  # beyond, such a kernel takes long to compile and the walk is too large for registers
+_COMPILED = "farpoint.diffusion.scores.lattice_kernels"
+# How many times small maps go without: then there are more to come, and compiling pays.
+_PLAIN_CALLS = chain(repeat(True, 16), repeat(False))
 # ½/d of each degree, 0 on walls.
 _HALF_INVERSE = np.array([0.0, 0.5, 0.25, 0.5 / 3.0, 0.125])
 # The three buffers of a tile should stay in the second cache of a core.
@@ -219,7 +224,7 @@ def _follow(
     padded[: wanted.size] = wanted
     tiles = np.flatnonzero(padded.reshape(n_tiles, width).any(axis=1))
     found, lost, peaks = (np.empty((tiles.size, width)) for _ in range(3))
-    _kernel(lattice)(
+    kernel_for(lattice)(
         degrees, half_inverse, margin * lattice.stride + tiles * width, lattice.stride, radii, width,
         lattice.total, lattice.squares, everything, found, lost, peaks,
     )  # fmt: skip
@@ -233,8 +238,10 @@ def _follow(
     return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
 
 
-def _kernel(lattice: LatticeScores) -> Callable[..., None]:
-    if lattice.n_cells * lattice.sums_per_cell <= MOST_SUMS:
+def kernel_for(lattice: LatticeScores) -> Callable[..., None]:
+    """Return what follows the walks: compiled loops, or for the first small maps of a process plain NumPy."""
+    # Once the compiled loops are there, they are the faster ones for any map.
+    if _COMPILED not in sys.modules and lattice.n_cells * lattice.sums_per_cell <= MOST_SUMS and next(_PLAIN_CALLS):
         return plain_scores
     from farpoint.diffusion.scores.lattice_kernels import diamond_scores
 

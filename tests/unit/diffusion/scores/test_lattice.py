@@ -12,7 +12,9 @@ from scipy import sparse
 
 import farpoint as fp
 from farpoint.diffusion.scores.lattice import LatticeScores, degrees_of_rows, lattice_scores
+from farpoint.diffusion.scores.lattice_kernels import diamond_scores
 from farpoint.diffusion.scores.local import LocalScores, StateScores
+from farpoint.diffusion.scores.plain_lattice import plain_scores
 from farpoint.diffusion.walk import Walk
 from tests.helpers import brute
 from tests.helpers.graphs import without_map
@@ -93,10 +95,10 @@ def test_all_kernels_give_the_same_bits(t: int, monkeypatch: pytest.MonkeyPatch)
     world = fp.random_maze(70, 90, seed=t)
     lattice = lattice_scores(world.floor, t)
     assert lattice is not None
-    limits = {"plain": (10**9, 10**9), "compiled": (0, 10**9), "unrolled": (0, 0)}
     found = {}
-    for name, (most_sums, worth_unrolling) in limits.items():
-        monkeypatch.setattr("farpoint.diffusion.scores.lattice.MOST_SUMS", most_sums)
+    kinds = (("plain", plain_scores, 10**9), ("compiled", diamond_scores, 10**9), ("unrolled", None, 0))
+    for name, kernel, worth_unrolling in kinds:
+        monkeypatch.setattr("farpoint.diffusion.scores.lattice.kernel_for", lambda plan, kernel=kernel: kernel)
         monkeypatch.setattr("farpoint.diffusion.scores.lattice.WORTH_UNROLLING", worth_unrolling)
         found[name] = lattice.block((0, 70))[0]
     np.testing.assert_array_equal(found["plain"], found["compiled"])
@@ -109,8 +111,8 @@ def test_plain_and_compiled_walks_lose_the_same(t: int, monkeypatch: pytest.Monk
     lattice = lattice_scores(fp.random_maze(40, 50, seed=2).floor, t, 1e-2)
     assert lattice is not None
     found = []
-    for most_sums in (0, 10**9):
-        monkeypatch.setattr("farpoint.diffusion.scores.lattice.MOST_SUMS", most_sums)
+    for kernel in (plain_scores, diamond_scores):
+        monkeypatch.setattr("farpoint.diffusion.scores.lattice.kernel_for", lambda plan, kernel=kernel: kernel)
         found.append(lattice.block((3, 29)))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
