@@ -18,7 +18,7 @@ from scipy.sparse.linalg import splu
 
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
-from farpoint.measures.moves import move_matrix, primitive_moves
+from farpoint.options.moves import move_matrix, primitive_moves
 from farpoint.options import OptionSet
 from farpoint.worlds import World
 

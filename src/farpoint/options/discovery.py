@@ -7,7 +7,8 @@ from typing import Any
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion import ScoreRequest, Walk
 from farpoint.diffusion.scores.request import DEFAULT_T
-from farpoint.errors import InvalidInput, check_integer, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
+from farpoint.options.exchange import OBJECTIVES
 from farpoint.options.methods import METHODS, DiscoveryRequest
 from farpoint.options.option_set import OptionSet
 from farpoint.worlds import WorldLike, as_world
@@ -23,6 +24,8 @@ def discover(
     seed: int = 0,
     min_prominence: float = 0.0,
     include_first: bool = True,
+    objective: str = "mean",
+    option_probability: float | None = None,
     **scoring: Any,
 ) -> OptionSet:
     """Return options that were found without any reward.
@@ -85,8 +88,19 @@ def discover(
         seed,
         min_prominence,
         include_first,
+        check_word("objective", objective, OBJECTIVES),
+        _check_probability(option_probability),
     )
     request.check_number(world)
     if request.scoring.checkpoint is not None and t is None and n_options is not None:
         raise InvalidInput("checkpoint must go with t; got n_options alone, for which several t are looked at.")
     return METHODS[method](world, request)
+
+
+def _check_probability(value: float | None) -> float | None:
+    if value is None:
+        return None
+    chance = check_fraction("option_probability", value)
+    if not 0.0 < chance < 1.0:
+        raise InvalidInput(f"option_probability must be above 0 and below 1; got {value!r}.")
+    return chance

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidFile, InvalidInput, check_generator, check_integer
+from farpoint.errors import InvalidFile, InvalidInput, check_fraction, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
 from farpoint.options.probability import usual_option_probability
@@ -160,7 +160,10 @@ class OptionSet(Options[Option]):
         """Return some of the options."""
         chosen = self.check_numbers(numbers)
         record = {
-            name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
+            name: value[chosen] if isinstance(value, np.ndarray) else value
+            for name, value in self.record.items()
+            # The best probability of all of them is not that of some.
+            if name != "option_probability" or chosen.size == len(self)
         }
         initiation = None if self.initiation is None else self.initiation[chosen]
         climbs = None if self.climbs is None else self.climbs[chosen]
@@ -171,7 +174,8 @@ class OptionSet(Options[Option]):
         """How often a random decision should be one of these options: the less, the more there is around their goals.
 
         1 / (1 + 2 d²), with d² the mean squared number of moves from a state to the nearest goal, at most the paper's
-        ½; in a world with episodes of at most T steps at least 2 / T. `best_option_probability` finds the best one.
+        ½; in a world with episodes of at most T steps at least 2 / T. `best_option_probability` finds the best one. Of
+        ``"farpoint"`` options, the one that they were chosen with.
 
         Examples
         --------
@@ -180,6 +184,9 @@ class OptionSet(Options[Option]):
         >>> [round(fp.discover(world, n_options=n).option_probability, 3) for n in (2, 6, 16)]
         [0.002, 0.01, 0.069]
         """
+        given = self.record.get("option_probability")
+        if given is not None:
+            return check_fraction("option_probability of the record", given)
         return usual_option_probability(self.world, self.goals)
 
     def observe(self, env: Any, observation: Any) -> Hashable:

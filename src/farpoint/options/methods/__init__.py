@@ -5,6 +5,7 @@ from collections.abc import Callable
 from farpoint.options.methods.cover import cover_options
 from farpoint.options.methods.diffusion import diffusion_options
 from farpoint.options.methods.eigen import eigenoptions
+from farpoint.options.methods.farpoint import farpoint_options
 from farpoint.options.methods.request import DiscoveryRequest
 from farpoint.options.methods.simple import no_options, random_options
 from farpoint.options.option_set import OptionSet
@@ -12,6 +13,7 @@ from farpoint.worlds import World
 
 METHODS: dict[str, Callable[[World, DiscoveryRequest], OptionSet]] = {
     "diffusion": diffusion_options,
+    "farpoint": farpoint_options,
     "eigen": eigenoptions,
     "cover": cover_options,
     "random": random_options,

@@ -28,6 +28,8 @@ class DiscoveryRequest:
     seed: int
     min_prominence: float
     include_first: bool
+    objective: str = "mean"
+    option_probability: float | None = None
 
     def check_number(self, world: World) -> None:
         """Fail if there are more options than states that an option may lead to."""

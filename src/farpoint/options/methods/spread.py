@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.diffusion import Goals
 from farpoint.worlds import World
@@ -23,3 +24,23 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
         taken[farthest] = True
         come_nearer(graph.indptr, graph.indices, int(goals.states[farthest]), moves)
     return goals.where(taken)
+
+
+def spread_states(world: World, allowed: NDArray[np.int64], n_states: int) -> NDArray[np.int64]:
+    """Return some of the allowed states, in order: the first, and then each the farthest from all that were taken.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> spread_states(fp.grid((9,)), np.arange(9), 3)
+    array([0, 4, 8])
+    """
+    from farpoint.options.route_kernels import come_nearer
+
+    graph, moves = world.neighbors, np.full(world.n_states, np.inf)
+    taken = np.zeros(allowed.size, dtype=bool)
+    for _ in range(n_states):
+        farthest = int(np.where(taken, -1.0, moves[allowed]).argmax())
+        taken[farthest] = True
+        come_nearer(graph.indptr, graph.indices, int(allowed[farthest]), moves)
+    return allowed[taken]
