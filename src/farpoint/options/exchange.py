@@ -17,40 +17,46 @@ _GAIN = 1e-9
 _TIMES = 48
 
 
-def _mean(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(steps.mean(axis=0))
+Weights = NDArray[np.float64]
 
 
-def _worst(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean(steps: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
+    return np.tensordot(weights, steps, axes=1)
+
+
+def _worst(steps: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
     return np.asarray(steps.max(axis=0))
 
 
-def _cover(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cover(steps: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
     """Return the expected time of the last arrival, if the arrivals at targets were independent and exponential.
 
     E max = ∫ 1 − Π_x (1 − exp(−τ / h_x)) dτ, by the trapezoidal rule over log τ.
     """
+    # A target that stands for several counts as often.
+    copies = weights / weights.min()
     low, high = 0.01 * steps.min(), 50.0 * steps.max()
     times = np.geomspace(max(low, 1e-3), max(high, 1.0), _TIMES)
     late = np.empty((_TIMES, *steps.shape[1:]))
     for number, time in enumerate(times):
-        late[number] = -np.expm1(np.log1p(-np.exp(-time / np.maximum(steps, 1e-9))).sum(axis=0))
+        arrived = np.log1p(-np.exp(-time / np.maximum(steps, 1e-9)))
+        late[number] = -np.expm1(np.tensordot(copies, arrived, axes=1))
     widths = np.diff(times)[(...,) + (None,) * (steps.ndim - 1)]
     return np.asarray(times[0] + (0.5 * (late[1:] + late[:-1]) * widths).sum(axis=0))
 
 
-OBJECTIVES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+OBJECTIVES: dict[str, Callable[[NDArray[np.float64], Weights], NDArray[np.float64]]] = {
     "mean": _mean,
     "worst": _worst,
     "cover": _cover,
 }
 
 
-def objective_of(steps: NDArray[np.float64], objective: str) -> NDArray[np.float64]:
-    """Return what is to be least, of mean steps to targets along the first axis.
+def objective_of(steps: NDArray[np.float64], objective: str, weights: Weights | None = None) -> NDArray[np.float64]:
+    """Return what is to be least, of mean steps to targets along the first axis; ``weights`` of the targets sum to 1.
 
     ``"mean"``: their mean. ``"worst"``: the largest. ``"cover"``: the time until all targets have been visited, as if
-    the arrivals were independent, which is an estimate and orders sets of goals nearly as simulated cover times do.
+    the arrivals were independent, which is an estimate.
 
     Examples
     --------
@@ -58,7 +64,8 @@ def objective_of(steps: NDArray[np.float64], objective: str) -> NDArray[np.float
     >>> [float(objective_of(steps, name).round(1)) for name in ("mean", "worst", "cover")]
     [30.0, 60.0, 65.2]
     """
-    return OBJECTIVES[objective](np.where(np.isfinite(steps), steps, _OUT_OF_REACH))
+    weights = np.full(len(steps), 1.0 / len(steps)) if weights is None else weights
+    return OBJECTIVES[objective](np.where(np.isfinite(steps), steps, _OUT_OF_REACH), weights)
 
 
 def greedy_goals(
@@ -80,7 +87,7 @@ def greedy_goals(
     values = []
     while len(goals) < n_goals:
         chosen = np.array(goals, dtype=np.int64)
-        value = objective_of(tables.with_one_more(chosen, n_jobs), objective)
+        value = objective_of(tables.with_one_more(chosen, n_jobs), objective, tables.weights)
         value[chosen] = np.inf
         goals.append(int(value.argmin()))
         values.append(float(value.min()))
@@ -88,12 +95,12 @@ def greedy_goals(
 
 
 def exchanged_goals(
-    tables: GoalSteps, goals: NDArray[np.int64], objective: str = "mean", n_jobs: int = -1
+    tables: GoalSteps, goals: NDArray[np.int64], objective: str = "mean", n_jobs: int = -1, *, min_gain: float = _GAIN
 ) -> tuple[NDArray[np.int64], float]:
     """Return the goals after exchanging one for a candidate, again and again, until none helps; and the objective.
 
     In each round all exchanges are judged at once; then the best one of every goal is made, the most helpful first, if
-    it still helps after those before it.
+    it still helps after those before it. A round that gains a smaller share than ``min_gain`` is the last.
 
     Examples
     --------
@@ -104,9 +111,9 @@ def exchanged_goals(
     array([8, 0])
     """
     goals = goals.copy()
-    value = float(objective_of(tables.mean_steps(goals), objective))
+    value = float(objective_of(tables.mean_steps(goals), objective, tables.weights))
     while True:
-        values = objective_of(tables.with_one_replaced(goals, n_jobs), objective)
+        values = objective_of(tables.with_one_replaced(goals, n_jobs), objective, tables.weights)
         values[:, goals] = np.inf
         best = values.argmin(axis=1)
         gains = values[np.arange(goals.size), best]
@@ -116,8 +123,8 @@ def exchanged_goals(
                 continue
             trial = goals.copy()
             trial[place] = best[place]
-            new = float(objective_of(tables.mean_steps(trial), objective))
+            new = float(objective_of(tables.mean_steps(trial), objective, tables.weights))
             if new < value * (1.0 - _GAIN):
                 goals, value = trial, new
-        if value == before:
+        if value > before * (1.0 - min_gain):
             return goals, value

@@ -37,6 +37,7 @@ _GOALS_PER_TASK = 8
 _TARGETS_PER_TASK = 16
 # A target that is harder to reach than this is out of reach: a double cannot tell how hard.
 _BEYOND = 1e13
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,8 @@ class GoalSteps:
         B: at each candidate, and last its mean over all states.
     lengths, passing : array, shape (n_targets, n_candidates + 1, n_candidates)
         C and U: rows as in ``alone``, one column per goal.
+    weights : array, shape (n_targets,), optional
+        What each target counts for in a mean over targets; they sum to 1. Default: all the same.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class GoalSteps:
     alone: NDArray[np.float64]
     lengths: NDArray[np.float64]
     passing: NDArray[np.float64]
+    weights: NDArray[np.float64] | None = None
 
     def mean_steps(self, goals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean steps to each target with these goals, given by their places among the candidates."""
@@ -77,7 +81,7 @@ class GoalSteps:
         passing = weight * self.passing[:, rows[:, None], goals]
         right = self.alone[:, rows] + weight * self.lengths[:, rows[:, None], goals].sum(axis=2)
         system = np.eye(goals.size) - passing[:, :-1]
-        at_goals = np.linalg.solve(system, right[:, :-1, None])[:, :, 0]
+        at_goals = _regular_solve(system, right[:, :-1, None])[:, :, 0]
         return _within_reach(right[:, -1] + np.einsum("xg,xg->x", passing[:, -1], at_goals))
 
     def with_one_more(self, goals: NDArray[np.int64], n_jobs: int = -1) -> NDArray[np.float64]:
@@ -101,6 +105,14 @@ def _within_reach(means: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where((means >= 0.0) & (means <= _BEYOND), means, np.inf)
 
 
+def _regular_solve(systems: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the solutions; of systems that are singular to rounding, solutions beyond all reach."""
+    try:
+        return np.linalg.solve(systems, right)
+    except np.linalg.LinAlgError:
+        return np.linalg.solve(systems + _ROUNDING * np.eye(systems.shape[-1]), right)
+
+
 def _with_one_more(shared: tuple[GoalSteps, NDArray[np.int64]], some: slice) -> NDArray[np.float64]:
     tables, goals = shared
     passing, lengths, alone = tables.passing[some], tables.lengths[some], tables.alone[some]
@@ -117,7 +129,7 @@ def _with_one_more(shared: tuple[GoalSteps, NDArray[np.int64]], some: slice) -> 
     system = np.eye(goals.size) - to_goals[:, goals]
     # h at the goals is first + more h(new), for each new goal.
     columns = np.concatenate([right[:, goals, None] + weight * lengths[:, goals], weight * passing[:, goals]], axis=2)
-    first, more = np.split(np.linalg.solve(system, columns), 2, axis=2)
+    first, more = np.split(_regular_solve(system, columns), 2, axis=2)
     from_new = to_goals[:, :last].transpose(0, 2, 1)
     above = right[:, :last] + weight * own_lengths + (from_new * first).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -148,7 +160,8 @@ def _with_one_replaced(shared: tuple[GoalSteps, NDArray[np.int64]], some: slice)
     own_lengths = np.einsum("xgg->xg", lengths[:, :last])
     to_goals = passing[:, :, goals]
     right = tables.alone[some] + lengths[:, :, goals].sum(axis=2)
-    inverse = np.linalg.inv(np.eye(goals.size) - to_goals[:, goals])
+    unit = np.broadcast_to(np.eye(goals.size), (len(right), goals.size, goals.size))
+    inverse = _regular_solve(unit - to_goals[:, goals], unit)
     more, longer = inverse @ passing[:, goals], inverse @ lengths[:, goals]
     values = (inverse @ right[:, goals, None])[:, :, 0]
     without = inverse / np.einsum("xjj->xj", inverse)[:, None, :]  # i_j
@@ -179,6 +192,8 @@ def goal_steps(
     targets: NDArray[np.int64],
     option_probability: float,
     n_jobs: int = -1,
+    *,
+    weights: NDArray[np.float64] | None = None,
 ) -> GoalSteps:
     """Return the tables of a world in which every state can be reached from every other; 0 < p ≤ 1.
 
@@ -206,11 +221,14 @@ def goal_steps(
     # The chance of coming to the target from each row before an option is taken.
     meeting = columns[targets, :n_rows] / columns[targets, n_rows + own][:, None]
     alone = (1.0 - p) / p * (1.0 - meeting)
-    tasks = [range(first, min(first + _GOALS_PER_TASK, candidates.size)) for first in range(0, candidates.size, _GOALS_PER_TASK)]
+    tasks = [
+        range(first, min(first + _GOALS_PER_TASK, candidates.size))
+        for first in range(0, candidates.size, _GOALS_PER_TASK)
+    ]
     shared = (world, candidates, targets, columns, meeting, p)
     parts = list(each(_tables_of_goals, shared, tasks, n_jobs=n_jobs))
     lengths, passing = (np.concatenate([part[which] for part in parts], axis=2) for which in (0, 1))
-    return GoalSteps(candidates, targets, p, alone, lengths, passing)
+    return GoalSteps(candidates, targets, p, alone, lengths, passing, weights)
 
 
 def _solved(factors: object, columns: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,8 +3,8 @@
 Where diffusion options take the local maxima of a score, this takes what is measured in the end (exact mean steps, or
 another objective) and minimizes it over sets of goals, and over how often an option is taken. It begins with the
 diffusion goals and with the best goals one by one, and exchanges goals while that helps (`exchange`). Small worlds are
-searched whole. In larger ones the targets are a sample, the candidates first local maxima and states spread over the
-world, and then what lies around the goals found so far, nearer and nearer.
+searched whole. In larger ones the targets are a sample, another one in each round, and the candidates first local maxima
+and states spread over the world, and then what lies around the goals found so far, nearer and nearer.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from farpoint.diffusion import Walk, find_goals
 from farpoint.diffusion.scores.solve import walk_scores
@@ -26,23 +24,23 @@ from farpoint.options.methods.diffusion import count_options, diffusion_options
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first, spread_states
 from farpoint.options.option_set import OptionSet
+from farpoint.options.planning import Targets, both_ways, drawn_targets, is_crossable
 from farpoint.options.probability import usual_option_probability
 from farpoint.worlds import World
 
 # Up to so many states all of them are candidates and targets.
 SMALL = 256
 # Up to so many states all are targets, beyond that so many of them: with few targets the goals would go to those.
-_ALL_TARGETS, _TARGETS = 1024, 512
+_ALL_TARGETS, _TARGETS = 1024, 420
 # Targets × candidates² numbers are held twice.
 _ENTRIES = 2**24
-# So many of the targets decide how often an option is taken, and so many others whether the search gained anything.
-_P_TARGETS = 64
-_CHECKED_TARGETS = 512
-# How far from a goal other candidates are looked for, round after round, and how many of them at each goal.
+# So many targets decide how often an option is taken, and so many others whether the search gained anything.
+_P_TARGETS, _CHECKED_TARGETS = 120, 600
+# How far from a goal other candidates are looked for, round after round, and at least how many of them at each goal.
 _RADII = (8, 3, 1)
-_AROUND = 5
-# A round must gain this share for another one of its kind.
-_WORTH_A_ROUND = 1e-3
+_FEWEST_AROUND = 2
+# A round must gain this share for another one of its kind; an exchange of sampled candidates, the second.
+_WORTH_A_ROUND, _WORTH_AN_EXCHANGE = 1e-3, 3e-3
 _MOST_ROUNDS = 6
 _LOG_P = (np.log(1e-4), np.log(0.99))
 _P_DIGITS = 0.02
@@ -65,7 +63,7 @@ def farpoint_options(world: World, request: DiscoveryRequest) -> OptionSet:
     """
     n_options = count_options(world, request)
     search = _Search(world, request)
-    check_memory("n_options", n_options, 16 * search.targets.size * (search.n_candidates(n_options)) ** 2)
+    check_memory("n_options", n_options, 16 * search.n_targets * (search.n_candidates(n_options)) ** 2)
     best = search.run(n_options)
     order = np.sort(best.goals)
     both_ways = search.plan is not world
@@ -97,20 +95,16 @@ class _Search:
         self.plan = world if is_crossable(world) else both_ways(world)
         self.allowed = goal_states(world)
         self.rng = np.random.default_rng(request.seed)
-        self.targets = self._drawn(world.n_states if world.n_states <= _ALL_TARGETS else _TARGETS)
-        self.few_targets = self.targets[:: max(1, self.targets.size // _P_TARGETS)]
+        self.n_targets = world.n_states if world.n_states <= _ALL_TARGETS else _TARGETS
 
-    def _drawn(self, n_targets: int) -> NDArray[np.int64]:
-        """Return some states at equal distances in their order, from a random one on: on a map, spread over it."""
-        n_states = self.world.n_states
-        step = n_states / min(n_targets, n_states)
-        return np.floor((self.rng.random() + np.arange(min(n_targets, n_states))) * step).astype(np.int64)
+    def _drawn(self, goals: NDArray[np.int64], n_targets: int) -> Targets:
+        return drawn_targets(self.plan, goals, n_targets, self.rng)
 
     def n_candidates(self, n_options: int) -> int:
         """Return how many states are looked at together."""
         if self.world.n_states <= SMALL:
             return self.allowed.size
-        return min(max(int(np.sqrt(_ENTRIES / self.targets.size)), 2 * n_options), self.allowed.size)
+        return min(max(int(np.sqrt(_ENTRIES / self.n_targets)), 2 * n_options), self.allowed.size)
 
     def run(self, n_options: int) -> _Found:
         """Return the best goals, by targets that they were not chosen by where there are others."""
@@ -120,19 +114,21 @@ class _Search:
         whole = self.n_candidates(n_options) == self.allowed.size
         n_rounds = _MOST_ROUNDS if whole else 1 + len(_RADII)
         for number in range(n_rounds):
-            before = found
             candidates = self._candidates(found, number)
-            tables = self._tables(candidates, found.option_probability)
+            tables = self._tables(candidates, found.option_probability, self._drawn(found.goals, self.n_targets))
             starts = [np.searchsorted(candidates, found.goals)]
+            before = float(objective_of(tables.mean_steps(starts[0]), objective, tables.weights))
             if whole and number == 0:
                 starts.append(greedy_goals(tables, n_options, objective, n_jobs)[0])
-            tried = [exchanged_goals(tables, start, objective, n_jobs) for start in starts]
+            gain = {} if whole else {"min_gain": _WORTH_AN_EXCHANGE}
+            tried = [exchanged_goals(tables, start, objective, n_jobs, **gain) for start in starts]
             places, value = min(tried, key=lambda pair: pair[1])
-            if value < found.value:
-                found = self._with_best_probability(candidates[places], found.option_probability)
+            found = _Found(np.sort(candidates[places]), found.option_probability, value)
+            if whole or number in (0, n_rounds - 1):
+                found = self._with_best_probability(found.goals, found.option_probability)
             if self.request.scoring.progress is not None:
                 self.request.scoring.progress(number + 1, n_rounds)
-            if whole and found.value > before.value * (1.0 - _WORTH_A_ROUND):
+            if whole and found.value > before * (1.0 - _WORTH_A_ROUND):
                 break
         return self._checked(found, begun)
 
@@ -148,38 +144,31 @@ class _Search:
             return self.request.option_probability
         return usual_option_probability(self.world, goals)
 
-    def _tables(
-        self, candidates: NDArray[np.int64], option_probability: float, targets: NDArray[np.int64] | None = None
-    ) -> GoalSteps:
+    def _tables(self, candidates: NDArray[np.int64], option_probability: float, targets: Targets) -> GoalSteps:
         return goal_steps(
-            self.plan, candidates, self.targets if targets is None else targets, option_probability,
-            self.request.scoring.n_jobs,
+            self.plan, candidates, targets.states, option_probability, self.request.scoring.n_jobs,
+            weights=targets.weights,
         )  # fmt: skip
 
-    def _value(
-        self, goals: NDArray[np.int64], option_probability: float, targets: NDArray[np.int64] | None = None
-    ) -> float:
+    def _value(self, goals: NDArray[np.int64], option_probability: float, targets: Targets) -> float:
         tables = self._tables(goals, option_probability, targets)
-        return float(objective_of(tables.mean_steps(np.arange(goals.size)), self.request.objective))
+        return float(objective_of(tables.mean_steps(np.arange(goals.size)), self.request.objective, tables.weights))
 
     def _with_best_probability(self, goals: NDArray[np.int64], option_probability: float) -> _Found:
         """Return the goals with the probability that is best for them, unless it is given or there are episodes."""
-        goals = np.sort(goals)
-        here = _Found(goals, option_probability, self._value(goals, option_probability))
-        if self.request.option_probability is not None:
-            return here
-        if self.plan is not self.world:
-            usual = usual_option_probability(self.world, goals)
-            return _Found(goals, usual, self._value(goals, usual))
-        p = self._best_probability(goals, option_probability)
-        there = _Found(goals, p, self._value(goals, p))
-        return min(here, there, key=lambda one: one.value)
+        targets = self._drawn(goals, self.n_targets if self.n_targets == self.world.n_states else _P_TARGETS)
+        p = option_probability
+        if self.plan is not self.world and self.request.option_probability is None:
+            p = usual_option_probability(self.world, goals)
+        elif self.request.option_probability is None:
+            p = self._best_probability(goals, option_probability, targets)
+        return _Found(goals, p, self._value(goals, p, targets))
 
-    def _best_probability(self, goals: NDArray[np.int64], option_probability: float) -> float:
-        """Return the best probability near the given one, by some of the targets."""
+    def _best_probability(self, goals: NDArray[np.int64], option_probability: float, targets: Targets) -> float:
+        """Return the best probability near the given one."""
 
         def value(place: float) -> float:
-            return float(np.log(self._value(goals, float(np.exp(place)), self.few_targets)))
+            return float(np.log(self._value(goals, float(np.exp(place)), targets)))
 
         # The value need not have a single minimum: a few places first, then around the best of them.
         places = np.unique(np.clip(np.log(option_probability) + np.log([0.3, 1.0, 3.0]), *_LOG_P))
@@ -209,60 +198,32 @@ class _Search:
             others = np.union1d(found.goals, maxima.states)
             spread = spread_states(self.plan, self.allowed, max(n_candidates - others.size, 1))
             return np.union1d(others, spread)
-        hardest = self.targets[np.argsort(-self._per_target(found), kind="stable")[: n_candidates // 8]]
-        hardest = hardest[np.isin(hardest, self.allowed)]
-        around = [self._around(int(goal), _RADII[number - 1]) for goal in found.goals]
-        return np.unique(np.concatenate([found.goals, hardest, *around]))
+        farthest = spread_states(self.plan, self.allowed, n_candidates // 8, far_from=found.goals)
+        room = max((n_candidates - farthest.size) // found.goals.size - 1, _FEWEST_AROUND)
+        around = [self._around(int(goal), _RADII[number - 1], room) for goal in found.goals]
+        return np.unique(np.concatenate([found.goals, farthest, *around]))
 
-    def _per_target(self, found: _Found) -> NDArray[np.float64]:
-        return self._tables(found.goals, found.option_probability).mean_steps(np.arange(found.goals.size))
-
-    def _around(self, goal: int, radius: int) -> NDArray[np.int64]:
-        """Return a few states at most ``radius`` moves from a goal."""
+    def _around(self, goal: int, radius: int, n_states: int) -> NDArray[np.int64]:
+        """Return some states at most ``radius`` moves from a goal."""
         graph, near = self.plan.neighbors, {goal}
         front = near
         for _ in range(radius):
             front = {int(s) for u in front for s in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]} - near
             near = near | front
         states = np.intersect1d(np.array(sorted(near), dtype=np.int64), self.allowed)
-        return self.rng.choice(states, size=min(_AROUND, states.size), replace=False)
+        return self.rng.choice(states, size=min(n_states, states.size), replace=False)
 
     def _checked(self, found: _Found, begun: _Found) -> _Found:
         """Return what was found, or what the search began with if that is better by more targets."""
-        if self.world.n_states <= SMALL:
-            return found
-        targets = self._drawn(_CHECKED_TARGETS)
-        checked = [
-            replace(one, value=self._value(one.goals, one.option_probability, targets)) for one in (found, begun)
-        ]
+        if self.n_targets == self.world.n_states:
+            return min(found, begun, key=lambda one: one.value)
+        both = np.union1d(found.goals, begun.goals)
+        # Drawn by what both and what each of the two leave far away, so that neither hides what it does badly.
+        targets = self._drawn(both, _CHECKED_TARGETS // 2)
+        by_one, by_other = (self._drawn(one.goals, _CHECKED_TARGETS // 2) for one in (found, begun))
+        joined = Targets(
+            np.concatenate([targets.states, by_one.states, by_other.states]),
+            np.concatenate([targets.weights, by_one.weights, by_other.weights]) / 3.0,
+        )
+        checked = [replace(one, value=self._value(one.goals, one.option_probability, joined)) for one in (found, begun)]
         return min(checked, key=lambda one: one.value)
-
-
-def is_crossable(world: World) -> bool:
-    """Return whether there are no episodes and every state can be reached from every other.
-
-    >>> import farpoint as fp
-    >>> is_crossable(fp.ring())
-    True
-    """
-    if world.restart is not None:
-        return False
-    return bool(world.symmetric or connected_components(world.adjacency, connection="strong")[0] == 1)
-
-
-def both_ways(world: World) -> World:
-    """Return the graph of a world's moves taken in both directions, its parts joined at a start.
-
-    >>> import farpoint as fp
-    >>> both_ways(fp.World.from_graph([[0, 1], [0, 0]])).adjacency.toarray()
-    array([[0., 1.],
-           [1., 0.]])
-    """
-    graph = csr_array(world.adjacency + world.adjacency.T)
-    n_parts, part = connected_components(graph, directed=False)
-    if n_parts > 1:
-        start = 0 if world.starts is None else int(np.argmax(world.starts))
-        firsts = np.array([int(np.flatnonzero(part == number)[0]) for number in range(n_parts) if number != part[start]])
-        edges = coo_array((np.ones(firsts.size), (np.full(firsts.size, start), firsts)), shape=graph.shape)
-        graph = csr_array(graph + edges + edges.T)
-    return World.from_graph(graph)

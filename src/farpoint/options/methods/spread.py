@@ -26,8 +26,12 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
     return goals.where(taken)
 
 
-def spread_states(world: World, allowed: NDArray[np.int64], n_states: int) -> NDArray[np.int64]:
-    """Return some of the allowed states, in order: the first, and then each the farthest from all that were taken.
+def spread_states(
+    world: World, allowed: NDArray[np.int64], n_states: int, far_from: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return some of the allowed states, in order: each the farthest from those in ``far_from`` and all that were taken.
+
+    Without such states the first of those allowed is taken first.
 
     Examples
     --------
@@ -38,8 +42,10 @@ def spread_states(world: World, allowed: NDArray[np.int64], n_states: int) -> ND
     from farpoint.options.route_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)
+    for state in () if far_from is None else far_from:
+        come_nearer(graph.indptr, graph.indices, int(state), moves)
     taken = np.zeros(allowed.size, dtype=bool)
-    for _ in range(n_states):
+    for _ in range(min(n_states, allowed.size)):
         farthest = int(np.where(taken, -1.0, moves[allowed]).argmax())
         taken[farthest] = True
         come_nearer(graph.indptr, graph.indices, int(allowed[farthest]), moves)
