@@ -36,12 +36,12 @@ def discover(
     world : World
     method : str
         ``"diffusion"``: Algorithm 1 of the paper (Algorithm 2 in worlds that are not symmetric): an option to each
-        local maximum of the score f_t. ``"farpoint"``: to the goals with the fewest steps between states (docs/methods.md).
-        ``"eigen"``: options that climb eigenvectors of the normalized Laplacian. ``"cover"``: pairs of options between
-        the ends of Fiedler vectors. ``"betweenness"``: to local maxima of betweenness. ``"bottleneck"``: across
-        normalized cuts. ``"louvain"``: between neighboring communities. ``"successor"``: to centers of clusters of the
-        successor representation. ``"visits"``: to states that best routes visit often. ``"random"``: to each of
-        ``n_options`` states drawn uniformly. ``"none"``: an empty set.
+        local maximum of the score f_t. ``"farpoint"``: to the goals with the fewest steps between states
+        (docs/methods.md). ``"eigen"``: options that climb eigenvectors of the normalized Laplacian. ``"cover"``: pairs
+        of options between the ends of Fiedler vectors. ``"betweenness"``: to local maxima of betweenness.
+        ``"bottleneck"``: across normalized cuts. ``"louvain"``: between neighboring communities. ``"successor"``: to
+        centers of clusters of the successor representation. ``"visits"``: to states that best routes visit often.
+        ``"random"``: to each of ``n_options`` states drawn uniformly. ``"none"``: an empty set.
     t : float or "auto", optional
         Diffusion time. Default 4, as in the paper, or less if that has fewer local maxima than ``n_options``.
         ``"auto"``: of 1, 2, 4, … 128 the one with the fewest steps.
@@ -90,7 +90,7 @@ def discover(
     array([ 91, 101, 137])
     >>> best = fp.discover(fp.maze(), "farpoint", n_options=10)
     >>> best.record["choice"]
-    'the 10 goals with the least mean steps between states that exchanges found: 321.2'
+    'the 10 goals with the least mean steps between states that exchanges found: 321.4'
     """
     world = as_world(world)
     check_word("method", method, METHODS)

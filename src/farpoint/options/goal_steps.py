@@ -11,8 +11,8 @@ one goal adds can be tabled before it is known which others there are:
     h(s) = B(s) + p / K Σ_g [ C(s, g) + U(s, g) h(g) ],    C(·, g) = A⁻¹ (V_g − F_g V_g(x)),    U(·, g) = A⁻¹ (1 − F_g)
 
 with A⁻¹ on the states other than x, which follows from that on all states by a term of rank one. Any K goals are then
-judged by one K × K system per target, and one more goal by a term of rank one (`with_one_more`), as is one goal in place of another
-(`with_one_replaced`).
+judged by one K × K system per target, and one more goal by a term of rank one (`with_one_more`), as is one goal in
+place of another (`with_one_replaced`).
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def goal_steps(
     >>> import numpy as np, farpoint as fp
     >>> tables = goal_steps(fp.grid((3,)), np.array([0, 2]), np.array([0, 1, 2]), 1.0)
     >>> tables.mean_steps(np.array([0, 1]))          # always an option: half of them, to either end
-    array([2.33333333, 0.66666667, 2.33333333])
+    array([1.33333333, 0.66666667, 1.33333333])
     """
     n_states, p = world.n_states, option_probability
     moves = primitive_moves(world)
@@ -256,8 +256,9 @@ def _tables_of_goals(
             unit[targets, own] = 1.0
             passed = visits[targets] / following.visits(unit)[targets, own][:, None]
         all_the_way = route @ columns
-        for table, whole, beyond in ((lengths, all_the_way, route[targets]), (passing, 1.0 / p, 1.0)):
-            values = whole - passed * (beyond if np.isscalar(beyond) else np.asarray(beyond)[:, None])
+        without = np.ones(targets.size)
+        for table, whole, beyond in ((lengths, all_the_way, route[targets]), (passing, 1.0 / p, without)):
+            values = whole - passed * beyond[:, None]
             # The term of rank one: what lies beyond the target, for those that come to it before.
             table[:, :, place] = values[:, :n_rows] - meeting * values[own, n_rows + own][:, None]
     return lengths, passing

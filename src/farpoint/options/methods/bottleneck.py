@@ -91,15 +91,15 @@ class Cut:
 
 
 def normalized_cut(graph: csr_array) -> Cut:
-    """Return the least normalized cut of a connected graph along its Fiedler vector (Shi and Malik, 2000).
+    r"""Return the least normalized cut of a connected graph along its Fiedler vector (Shi and Malik, 2000).
 
     cut(A, B) (1 / vol A + 1 / vol B), over all thresholds of D^(−1/2) ψ₂.
 
     Examples
     --------
     >>> import farpoint as fp
-    >>> normalized_cut(fp.World.from_map("###.###\\n.......").neighbors).side.sum()
-    np.int64(4)
+    >>> normalized_cut(fp.World.from_map("###.###\n.......").neighbors).side.sum()
+    np.int64(3)
     """
     walk = Walk(graph, symmetric=True)
     degrees = walk.leaving

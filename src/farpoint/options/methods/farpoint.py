@@ -3,8 +3,8 @@
 Where diffusion options take the local maxima of a score, this takes what is measured in the end (exact mean steps, or
 another objective) and minimizes it over sets of goals, and over how often an option is taken. It begins with the
 diffusion goals and with the best goals one by one, and exchanges goals while that helps (`exchange`). Small worlds are
-searched whole. In larger ones the targets are a sample, another one in each round, and the candidates first local maxima
-and states spread over the world, and then what lies around the goals found so far, nearer and nearer.
+searched whole. In larger ones the targets are a sample, another one in each round, and the candidates first local
+maxima and states spread over the world, and then what lies around the goals found so far, nearer and nearer.
 """
 
 from __future__ import annotations

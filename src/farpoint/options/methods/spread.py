@@ -29,7 +29,7 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
 def spread_states(
     world: World, allowed: NDArray[np.int64], n_states: int, far_from: NDArray[np.int64] | None = None
 ) -> NDArray[np.int64]:
-    """Return some of the allowed states, in order: each the farthest from those in ``far_from`` and all that were taken.
+    """Return some of the allowed states, in order, each the farthest from those in ``far_from`` and all taken before.
 
     Without such states the first of those allowed is taken first.
 
