@@ -133,6 +133,7 @@ def test_refusals() -> None:
         fp.aggregate(world, n_groups=3, t=2.5)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match=r"values must have one entry per group \(3\)"):
         fp.aggregate(world, n_groups=3).lift([1.0])
+    found = fp.aggregate(world, n_groups=30)
+    climbing = fp.discover(found.quotient, "eigen", n_options=2)
     with pytest.raises(InvalidInput, match="options must lead to goals from everywhere"):
-        found = fp.aggregate(world, n_groups=30)
-        found.lift_options(fp.discover(found.quotient, "eigen", n_options=2))
+        found.lift_options(climbing)

@@ -57,7 +57,7 @@ def family_rows(results: Results, *, family: str) -> list[Row]:
 
 
 def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
-    """Return for each measure the methods in order, with their typical ratio to the best and how often they are best."""
+    """Return for each measure the methods in order, with their typical ratio to the best one."""
     rows: list[Row] = []
     for measure, title in MEASURES.items():
         values, of_family, methods = table_of(results, measure, families)
