@@ -54,7 +54,7 @@ class Chain:
         return Chain(
             csr_array(mean @ self.moves @ member),
             np.asarray(mean @ self.restart),
-            np.bincount(groups, self.starts, n_groups),
+            np.asarray(self.starts @ member),
         )
 
     def steps_to(self, targets: NDArray[np.bool_]) -> Vector:

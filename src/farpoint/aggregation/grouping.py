@@ -118,7 +118,7 @@ def _projected(walk: Walk, t: int, seed: int) -> NDArray[np.float64]:
         if walk.jumps is not None:
             back = back + walk.jumps.out.T @ (walk.jumps.into @ columns)
         columns = walk.stay[:, None] * columns + walk.leave[:, None] * back
-    return columns
+    return np.asarray(columns)
 
 
 def exact_distances(

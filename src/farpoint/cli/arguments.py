@@ -107,7 +107,7 @@ class ExploreArguments:
         Argument(help=f"{_WORLD_HELP} An environment (gym:ENV-ID) is only stepped. Without WORLD: the whole suite."),
     ] = None
     n_steps: Annotated[int, Option(help="Steps in all, over all episodes.")] = 20_000
-    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, random or none.")] = "diffusion"
+    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, betweenness, random or none.")] = "diffusion"
     n_options: Annotated[int, Option(help="Number of options.")] = 5
     option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05
     max_episode_steps: Annotated[int | None, Option(help="Of a world: when an episode begins anew.")] = None

@@ -108,9 +108,10 @@ def _within_reach(means: NDArray[np.float64]) -> NDArray[np.float64]:
 def _regular_solve(systems: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the solutions; of systems that are singular to rounding, solutions beyond all reach."""
     try:
-        return np.linalg.solve(systems, right)
+        return np.asarray(np.linalg.solve(systems, right), dtype=np.float64)
     except np.linalg.LinAlgError:
-        return np.linalg.solve(systems + _ROUNDING * np.eye(systems.shape[-1]), right)
+        regular = systems + _ROUNDING * np.eye(systems.shape[-1])
+        return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
 
 
 def _with_one_more(shared: tuple[GoalSteps, NDArray[np.int64]], some: slice) -> NDArray[np.float64]:

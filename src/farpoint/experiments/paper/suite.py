@@ -214,7 +214,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         rows=field.field_rows,
         note=(
             "As many options of each method as there are diffusion options at t = 4; exact mean steps between states, "
-            "at the paper's option probability and at the best of ½, 0.2, 0.05 and 0.02 (of farpoint options also "
+            "at the paper's option probability and at the best of ½, 0.2, 0.1, 0.05 and 0.02 (of farpoint options also "
             "their own). Cover options, bottleneck options, Louvain skills and often visited states start in some "
             "states only. Eigenoptions and Louvain skills end in several states, of which one is counted as the goal."
         ),
@@ -253,7 +253,7 @@ SUITE = Suite(
         "and Meir, ICML 2020) and its supplement, computed with Farpoint."
     ),
     experiments=EXPERIMENTS,
-    kinds=KINDS | field.FIELD_KINDS,
+    kinds={**KINDS, **field.FIELD_KINDS},
     full=plan.FULL,
     quick=plan.QUICK,
     claims=CLAIMS,

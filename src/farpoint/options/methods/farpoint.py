@@ -31,11 +31,11 @@ from farpoint.worlds import World
 # Up to so many states all of them are candidates and targets.
 SMALL = 256
 # Up to so many states all are targets, beyond that so many of them: with few targets the goals would go to those.
-_ALL_TARGETS, _TARGETS = 1024, 420
+ALL_TARGETS, TARGETS = 1024, 420
 # Targets × candidates² numbers are held twice.
-_ENTRIES = 2**24
+ENTRIES = 2**24
 # So many targets decide how often an option is taken, and so many others whether the search gained anything.
-_P_TARGETS, _CHECKED_TARGETS = 120, 600
+P_TARGETS, CHECKED_TARGETS = 120, 600
 # How far from a goal other candidates are looked for, round after round, and at least how many of them at each goal.
 _RADII = (8, 3, 1)
 _FEWEST_AROUND = 2
@@ -95,7 +95,7 @@ class _Search:
         self.plan = world if is_crossable(world) else both_ways(world)
         self.allowed = goal_states(world)
         self.rng = np.random.default_rng(request.seed)
-        self.n_targets = world.n_states if world.n_states <= _ALL_TARGETS else _TARGETS
+        self.n_targets = world.n_states if world.n_states <= ALL_TARGETS else TARGETS
 
     def _drawn(self, goals: NDArray[np.int64], n_targets: int) -> Targets:
         return drawn_targets(self.plan, goals, n_targets, self.rng)
@@ -104,7 +104,7 @@ class _Search:
         """Return how many states are looked at together."""
         if self.world.n_states <= SMALL:
             return self.allowed.size
-        return min(max(int(np.sqrt(_ENTRIES / self.n_targets)), 2 * n_options), self.allowed.size)
+        return min(max(int(np.sqrt(ENTRIES / self.n_targets)), 2 * n_options), self.allowed.size)
 
     def run(self, n_options: int) -> _Found:
         """Return the best goals, by targets that they were not chosen by where there are others."""
@@ -156,7 +156,7 @@ class _Search:
 
     def _with_best_probability(self, goals: NDArray[np.int64], option_probability: float) -> _Found:
         """Return the goals with the probability that is best for them, unless it is given or there are episodes."""
-        targets = self._drawn(goals, self.n_targets if self.n_targets == self.world.n_states else _P_TARGETS)
+        targets = self._drawn(goals, self.n_targets if self.n_targets == self.world.n_states else P_TARGETS)
         p = option_probability
         if self.plan is not self.world and self.request.option_probability is None:
             p = usual_option_probability(self.world, goals)
@@ -219,8 +219,8 @@ class _Search:
             return min(found, begun, key=lambda one: one.value)
         both = np.union1d(found.goals, begun.goals)
         # Drawn by what both and what each of the two leave far away, so that neither hides what it does badly.
-        targets = self._drawn(both, _CHECKED_TARGETS // 2)
-        by_one, by_other = (self._drawn(one.goals, _CHECKED_TARGETS // 2) for one in (found, begun))
+        targets = self._drawn(both, CHECKED_TARGETS // 2)
+        by_one, by_other = (self._drawn(one.goals, CHECKED_TARGETS // 2) for one in (found, begun))
         joined = Targets(
             np.concatenate([targets.states, by_one.states, by_other.states]),
             np.concatenate([targets.weights, by_one.weights, by_other.weights]) / 3.0,

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.vq import kmeans2
@@ -22,7 +24,7 @@ GAMMA = 0.95
 # a tenth (Johnson and Lindenstrauss).
 _WHOLE = 1_500
 _DIRECTIONS = 256
-_ITERATIONS = 100
+_ITERATIONS, _TRIALS = 100, 5
 
 
 def successor_options(world: World, request: DiscoveryRequest) -> OptionSet:
@@ -36,7 +38,7 @@ def successor_options(world: World, request: DiscoveryRequest) -> OptionSet:
     allowed = goal_states(world)
     features = successor_features(world, seed=request.seed)[allowed]
     rng = np.random.default_rng(request.seed)
-    centers, members = kmeans2(features, n_options, iter=_ITERATIONS, minit="++", missing="warn", rng=rng)
+    centers, members = _clustered(features, n_options, rng)
     goals: list[int] = []
     for number in range(n_options):
         inside = np.flatnonzero(members == number)
@@ -49,6 +51,22 @@ def successor_options(world: World, request: DiscoveryRequest) -> OptionSet:
     if missing:
         goals += rng.choice(np.setdiff1d(allowed, goals), size=missing, replace=False).tolist()
     return OptionSet(world, np.sort(goals), "successor", {"gamma": GAMMA, "seed": request.seed})
+
+
+def _clustered(
+    features: NDArray[np.float64], n_clusters: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the centers and the cluster of each state: of several k-means the one with the least distances."""
+    best, least = None, np.inf
+    for _ in range(_TRIALS):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a cluster without states has no landmark, which is dealt with
+            centers, members = kmeans2(features, n_clusters, iter=_ITERATIONS, minit="++", missing="warn", rng=rng)
+        total = float(np.square(features - centers[members]).sum())
+        if total < least:
+            best, least = (centers, members), total
+    assert best is not None
+    return best
 
 
 def successor_features(world: World, *, seed: int = 0) -> NDArray[np.float64]:
