@@ -17,7 +17,7 @@ from farpoint.options.goal_steps import goal_steps
 from farpoint.options.planning import both_ways, drawn_targets, is_crossable
 
 WORLDS = {
-    "maze": fp.maze,
+    "rooms": fp.four_rooms,
     "windy": lambda: fp.four_rooms(wind=0.2),
     "karate": lambda: fp.World.from_graph(nx.karate_club_graph()),
     "one way": lambda: fp.World.from_graph(nx.cycle_graph(9, create_using=nx.DiGraph)),
@@ -34,13 +34,14 @@ def test_the_tables_say_what_exact_steps_say(name: str, chance: float) -> None:
     exact = fp.steps_between_states(
         world, fp.OptionSet(world, goals), targets=targets, option_probability=chance, n_jobs=1
     )
-    assert np.allclose(tables.mean_steps(np.arange(5)), exact.per_target, rtol=1e-8)
+    # Rounding grows with the steps, as `steps_between_states` says, here also with those of the goals that are left.
+    sets = [np.arange(2), np.array([0, 2]), np.arange(3), np.arange(4), np.arange(5)]
+    longest = max(tables.mean_steps(goals).max() for goals in sets)
+    rounding = 1e-9 + 1e-14 * longest
+    assert np.allclose(tables.mean_steps(np.arange(5)), exact.per_target, rtol=rounding)
     # One more, and one in place of another, by terms of rank one.
     more = tables.with_one_more(np.arange(4), 1)[:, 4]
-    assert np.allclose(more, exact.per_target, rtol=1e-8)
-    # Rounding grows with the steps of the goals that are left.
-    base, kept = tables.mean_steps(np.array([0, 1, 2])), tables.mean_steps(np.array([0, 2]))
-    rounding = 1e-8 + 1e-14 * max(base.max(), kept.max())
+    assert np.allclose(more, exact.per_target, rtol=rounding)
     replaced = tables.with_one_replaced(np.array([0, 1, 2]), 1)
     assert np.allclose(replaced[:, 1, 4], tables.mean_steps(np.array([0, 4, 2])), rtol=rounding)
 

@@ -58,7 +58,7 @@ ENVIRONMENTS = {
     "FrozenLake 8x8": ("FrozenLake8x8-v1", {"is_slippery": False}),
     "FrozenLake 8x8, slippery": ("FrozenLake8x8-v1", {"is_slippery": True}),
     "CliffWalking": ("CliffWalking-v1", {}),
-    "Taxi": ("Taxi-v3", {}),
+    "Taxi": ("Taxi-v4", {}),
 }
 
 
