@@ -49,6 +49,7 @@ _HOME = {
     "cover_time": "measures",
     "steps_between_states": "measures",
     "visitation": "measures",
+    "aggregate": "aggregation",
     "learn": "agents",
     "learn_episodes": "agents",
     "train_tabular": "agents",
@@ -59,6 +60,7 @@ _HOME = {
 }
 _MODULES = (
     "agents",
+    "aggregation",
     "blas",
     "compiling",
     "deep",
@@ -78,6 +80,7 @@ _MODULES = (
 
 if TYPE_CHECKING:
     from farpoint import agents as agents
+    from farpoint import aggregation as aggregation
     from farpoint import blas as blas
     from farpoint import compiling as compiling
     from farpoint import deep as deep
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from farpoint import simulation as simulation
     from farpoint import worlds as worlds
     from farpoint.agents import learn, learn_episodes, train_tabular
+    from farpoint.aggregation import aggregate
     from farpoint.deep import SMDPDQN, learn_eigenfunctions, learn_options
     from farpoint.diffusion import (
         Goals,
@@ -127,6 +131,7 @@ __all__ = [
     "OptionsWrapper",
     "Scores",
     "World",
+    "aggregate",
     "best_option_probability",
     "cover_time",
     "difficulty",

@@ -88,7 +88,7 @@ _add_command(
 )
 _add_command(
     "compare",
-    "Compare option-discovery methods on WORLD: steps between states, cover time, learning.",
+    f"Compare option-discovery methods on WORLD. Without WORLD: {SUITES['compare'].help}",
     CompareArguments,
     "farpoint.cli.compare",
     "run",
@@ -101,7 +101,7 @@ _add_command(
     "run",
 )
 for _name, _entry in SUITES.items():
-    if _name == "explore":  # has more arguments than a suite
+    if _name in ("explore", "compare"):  # have more arguments than a suite
         continue
     _takes, _runs = (AgentSuiteArguments, "run_agent_suite") if _entry.agents else (SuiteArguments, "run_suite")
     _add_command(_name, _entry.help, _takes, "farpoint.cli.suite", _runs, _name)

@@ -14,6 +14,9 @@ _WORLD_HELP = (
     "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
     "a map file (text, .npy or PNG); or - for standard input."
 )
+_METHODS_HELP = (
+    "diffusion, farpoint, eigen, cover, betweenness, bottleneck, louvain, successor, visits, random or none."
+)
 _LARGEST_HELP = "Keep the largest component of a map that is not connected."
 _ADDRESS_HELP = "Of a running Dask scheduler or Ray cluster.  [default: one on this machine]"
 
@@ -42,8 +45,10 @@ class DiscoverArguments:
 
     world: WorldWord
     t: Annotated[float | None, Option(help="Diffusion time; larger gives fewer options.  [default: 4]")] = None
-    n_options: Annotated[int | None, Option(help="Number of options; t is then chosen, unless given.")] = None
-    method: Annotated[str, Option(help="diffusion, eigen, cover, random or none.")] = "diffusion"
+    n_options: Annotated[
+        str | None, Option(help="Number of options, or auto; t is then chosen, unless given.", metavar="INTEGER")
+    ] = None
+    method: Annotated[str, Option(help=_METHODS_HELP)] = "diffusion"
     solver: Annotated[str, Option(help="auto, spectral, local, truncated or probes.")] = "auto"
     form: Annotated[str, Option(help="auto, polar, walk or symmetrized; for worlds with wind.")] = "auto"
     tolerance: Annotated[
@@ -65,8 +70,10 @@ class DiscoverArguments:
 class CompareArguments:
     """The arguments of ``farpoint compare``."""
 
-    world: WorldWord
-    methods: Annotated[str, Option(help="Comma-separated.")] = "diffusion,eigen,cover,random,none"
+    world: Annotated[str | None, Argument(help=f"{_WORLD_HELP} Without WORLD: all methods on many worlds.")] = None
+    methods: Annotated[str, Option(help=f"Comma-separated: {_METHODS_HELP}")] = (
+        "diffusion,farpoint,eigen,cover,random,none"
+    )
     t: Annotated[float | None, Option(help="Diffusion time.  [default: 4]")] = None
     n_options: Annotated[int | None, Option(help="The same number for each method.")] = None
     option_probability: OptionProbability = None
@@ -76,8 +83,16 @@ class CompareArguments:
     max_steps: Annotated[int, Option(help="Steps per episode.")] = 100
     seed: Annotated[int, Option(help="For everything that is drawn at random.")] = 0
     largest_component: LargestComponent = False
+    only: Annotated[str | None, Option(help="Of the suite: only these sections, comma-separated.")] = None
+    quick: Annotated[bool, Option("--quick", help="Of the suite: far less work, for a first look.")] = False
+    jobs: Annotated[int, Option(help="Of the suite: workers; -1 is one per core.")] = -1
     out: Annotated[
-        Path | None, Option(help="Folder for the figure and the table (CSV).", parser=read_folder, metavar="FOLDER")
+        Path | None,
+        Option(
+            help="Folder for the figure and the table (CSV); of the suite, for its page.  [default: out]",
+            parser=read_folder,
+            metavar="FOLDER",
+        ),
     ] = None
     engine: Engine = "local"
     address: Address = None
@@ -92,7 +107,7 @@ class ExploreArguments:
         Argument(help=f"{_WORLD_HELP} An environment (gym:ENV-ID) is only stepped. Without WORLD: the whole suite."),
     ] = None
     n_steps: Annotated[int, Option(help="Steps in all, over all episodes.")] = 20_000
-    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, random or none.")] = "diffusion"
+    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, betweenness, random or none.")] = "diffusion"
     n_options: Annotated[int, Option(help="Number of options.")] = 5
     option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05
     max_episode_steps: Annotated[int | None, Option(help="Of a world: when an episode begins anew.")] = None

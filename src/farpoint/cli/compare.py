@@ -14,9 +14,10 @@ from rich.text import Text
 
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.agents.learning import check_run_length
-from farpoint.cli.arguments import CompareArguments
+from farpoint.cli.arguments import CompareArguments, SuiteArguments
 from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
+from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
@@ -54,7 +55,16 @@ class Measured:
 
 
 def run(arguments: CompareArguments) -> None:
-    """Measure every method, print the table, and write the figure and the table."""
+    """Measure every method, print the table, and write the figure and the table; without a world, run the suite."""
+    if arguments.world is None:
+        out = Path("out") if arguments.out is None else arguments.out
+        run_suite(
+            "compare",
+            SuiteArguments(arguments.only, arguments.quick, arguments.jobs, out, arguments.engine, arguments.address),
+        )
+        return
+    if arguments.only is not None or arguments.quick:
+        raise InvalidInput("--only and --quick must go without WORLD; got both. They belong to the suite.")
     console = CommandConsole()
     methods = [check_word("method", word.strip(), METHODS) for word in arguments.methods.split(",")]
     _check_numbers(arguments)

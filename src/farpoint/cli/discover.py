@@ -17,7 +17,7 @@ from farpoint.cli.console import CommandConsole
 from farpoint.cli.pictures import draw_options
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.worlds import read_world
-from farpoint.errors import check_word
+from farpoint.errors import InvalidInput, check_word
 from farpoint.files import results_folder
 from farpoint.options import OptionSet
 from farpoint.options import discover as discover_options
@@ -68,7 +68,7 @@ def _discover(world: World, arguments: DiscoverArguments, blocks: Path | None) -
             world,
             arguments.method,
             t=arguments.t,
-            n_options=arguments.n_options,
+            n_options=_number(arguments.n_options),
             seed=arguments.seed,
             solver=arguments.solver,
             form=arguments.form,
@@ -78,6 +78,16 @@ def _discover(world: World, arguments: DiscoverArguments, blocks: Path | None) -
             progress=lambda done, total: progress.update(task, completed=done, total=total),
         )
         return options, time.perf_counter() - began
+
+
+def _number(word: str | None) -> int | str | None:
+    """Return the number of options that a word says: a whole number, or auto."""
+    if word is None or word == "auto":
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        raise InvalidInput(f"--n-options must be a whole number or auto; got {word!r}.") from None
 
 
 def _blocks_folder(arguments: DiscoverArguments, world: World) -> Path | None:

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from farpoint.diffusion import find_goals, score, spectrum, stationary
 from farpoint.errors import FarpointError, InvalidInput
 from farpoint.options import OptionSet
-from farpoint.report import draw_policy, draw_route, draw_score, draw_score_over_t, draw_stationary, save_figure
+from farpoint.report import (
+    draw_curve,
+    draw_policy,
+    draw_route,
+    draw_score,
+    draw_score_over_t,
+    draw_stationary,
+    save_figure,
+)
 from farpoint.report.maps import has_places
 from farpoint.worlds import World
 
@@ -73,6 +81,8 @@ def draw_options(
     if len(options):
         pictures["policy"] = lambda: draw_policy(options[0], layout=layout)
         pictures["route"] = lambda: draw_route(world, _longest_route(options), layout=layout)
+    if "curve" in options.record:
+        pictures["curve"] = lambda: draw_curve(options.record["curve"], len(options), method=options.method)
     skipped = {}
     for name, draw in pictures.items():
         try:

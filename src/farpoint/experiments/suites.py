@@ -38,6 +38,10 @@ SUITES = {
         "farpoint.experiments.exploration",
         "Compare ways to explore many worlds and environments from scratch. Continues where it was stopped.",
     ),
+    "compare": SuiteEntry(
+        "farpoint.experiments.comparison",
+        "Rank all methods over many worlds, as performance profiles. Continues where it was stopped.",
+    ),
     "large": SuiteEntry(
         "farpoint.experiments.large",
         "Scores, goals and options from samples of large and continuous worlds. Continues where it was stopped.",

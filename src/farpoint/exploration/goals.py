@@ -20,6 +20,8 @@ Vector = NDArray[np.float64]
 _SAME = 1e-9
 # What a state counts for in which every action was tried.
 _ALL_TRIED = 1e-3
+# Betweenness is made anew again and again, so it is that of so many sources.
+_SOURCES = 100
 
 
 @dataclass
@@ -154,6 +156,21 @@ def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     return np.array(ends[:count], dtype=np.int64)
 
 
+def betweenness_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return the states that the most shortest routes pass, local maxima first, on the graph of what was seen."""
+    from farpoint.options.centrality_kernels import dependencies
+
+    n_sources = min(seen.n_states, _SOURCES)
+    sources = np.sort(seen.rng.choice(seen.n_states, size=n_sources, replace=False))
+    values, _ = dependencies(seen.indptr, seen.indices, sources)
+    neighbors = np.repeat(np.arange(seen.n_states), np.diff(seen.indptr))
+    highest = np.full(seen.n_states, -np.inf)
+    np.maximum.at(highest, neighbors, values[seen.indices])
+    peak = values >= highest * (1.0 - _SAME)
+    order = np.lexsort((-values, ~peak))
+    return np.asarray(order[seen.allowed[order]][:count], dtype=np.int64)
+
+
 def _different(states: list[int]) -> list[int]:
     """Return the states without repetitions, in the same order."""
     return list(dict.fromkeys(states))
@@ -169,6 +186,7 @@ GOALS: dict[str, Callable[[Seen, int], NDArray[np.int64]]] = {
     "novelty": novelty_goals,
     "eigen": eigen_goals,
     "cover": cover_goals,
+    "betweenness": betweenness_goals,
     "random": random_goals,
     "none": no_goals,
 }

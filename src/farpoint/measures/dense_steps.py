@@ -18,8 +18,8 @@ from scipy.sparse.linalg import splu
 
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
-from farpoint.measures.moves import move_matrix, primitive_moves
 from farpoint.options import OptionSet
+from farpoint.options.moves import move_matrix, primitive_moves
 from farpoint.worlds import World
 
 # K × n × targets doubles are held at once, and a few n × n arrays.

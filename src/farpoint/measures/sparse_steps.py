@@ -28,10 +28,10 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 
 from farpoint.engines import each
 from farpoint.errors import InvalidInput
-from farpoint.measures.following import Following, factored
-from farpoint.measures.moves import primitive_moves
 from farpoint.measures.target_systems import Crossings, Rows, mean_steps_to
 from farpoint.options import OptionSet
+from farpoint.options.following import Following, factored
+from farpoint.options.moves import primitive_moves
 from farpoint.worlds import World
 
 # An option with more ends than this belongs to A.

@@ -1,5 +1,6 @@
 """Options: what they are, how they are found, how they reach their goals."""
 
+from farpoint.options.centrality import Betweenness, betweenness
 from farpoint.options.discovery import discover
 from farpoint.options.graph_options import GraphOptions, direction_controller
 from farpoint.options.learned_options import LearnedOption, LearnedOptions
@@ -11,6 +12,7 @@ from farpoint.options.protocol import OptionLike, OptionList, Options
 
 __all__ = [
     "METHODS",
+    "Betweenness",
     "GraphOptions",
     "LearnedOption",
     "LearnedOptions",
@@ -19,6 +21,7 @@ __all__ = [
     "OptionList",
     "OptionSet",
     "Options",
+    "betweenness",
     "direction_controller",
     "discover",
     "nearest_controller",

@@ -116,7 +116,8 @@ class GraphOptions(Options[GraphOption]):
                 f"options must be an OptionSet on a world with observations; got {self.options!r}. Discover them in "
                 "World.from_samples."
             )
-        if self.options.climbs is not None or self.options.initiation is not None:
+        limits = (self.options.climbs, self.options.initiation, self.options.regions)
+        if any(limit is not None for limit in limits):
             raise InvalidInput(f"options must lead to goals from everywhere; got {self.options!r}.")
         check_function("controller", self.controller)
         if isinstance(self.radius, bool) or not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:

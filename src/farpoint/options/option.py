@@ -28,6 +28,18 @@ _LENGTH_TOLERANCE = 1e-11
 _CLIMB_TOLERANCE = 1e-12
 
 
+def check_mask(what: str, mask: Any, n_states: int) -> NDArray[np.bool_]:
+    """Return a mask over states if it is one True or False per state.
+
+    >>> check_mask("only_in", np.array([True, False]), 2)
+    array([ True, False])
+    """
+    array = np.asarray(mask) if isinstance(mask, (np.ndarray, list, tuple)) else None
+    if array is None or array.dtype != bool or array.shape != (n_states,):
+        raise InvalidInput(f"{what} must be one True or False per state ({n_states}); got {mask!r}.")
+    return array
+
+
 class Option:
     """An option in the sense of Sutton, Precup and Singh: initiation set, policy, termination.
 
@@ -64,11 +76,13 @@ class Option:
         potential: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
         goal: int | None = None,
         only_from: int | None = None,
+        only_in: NDArray[np.bool_] | None = None,
     ) -> None:
         self.world = as_world(world)
         last = self.world.n_states - 1
         self.goal = None if goal is None else check_integer("goal", goal, 0, last)
         self._only_from = None if only_from is None else check_integer("only_from", only_from, 0, last)
+        self._only_in = None if only_in is None else check_mask("only_in", only_in, last + 1)
         if not callable(potential):
             potential = real_numbers("potential", potential)
             if potential.shape != (last + 1,) or np.isnan(potential).any():
@@ -80,7 +94,7 @@ class Option:
         self._known = not callable(potential)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Option, (self.world, self.potential, self.goal, self._only_from)
+        return Option, (self.world, self.potential, self.goal, self._only_from, self._only_in)
 
     @cached_property
     def potential(self) -> NDArray[np.float64]:
@@ -93,7 +107,8 @@ class Option:
         """Where the option can start; it ends at once where it also ends."""
         if self._only_from is not None:
             return np.asarray(np.arange(self.world.n_states) == self._only_from)
-        return np.asarray(np.isfinite(self.potential))
+        within = np.isfinite(self.potential)
+        return np.asarray(within if self._only_in is None else within & self._only_in)
 
     @cached_property
     def ends(self) -> NDArray[np.bool_]:
@@ -239,7 +254,8 @@ class Option:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
             guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
-        if not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
+        outside = self._only_in is not None and not self._only_in[state]
+        if outside or not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
             raise _not_startable(state)
         visited = [state]
         while True:

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import cached_property
 from os import PathLike
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidFile, InvalidInput, check_generator, check_integer
+from farpoint.errors import InvalidFile, InvalidInput, check_fraction, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
+from farpoint.options.potentials import Potentials
 from farpoint.options.probability import usual_option_probability
 from farpoint.options.protocol import Options
-from farpoint.options.routes import steps_to
 from farpoint.options.tables import OptionTable, option_table
 from farpoint.worlds import World, WorldLike, as_world
 from farpoint.worlds.arrays import read_only, real_numbers
 from farpoint.worlds.keys import state_key
 
-# Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
-_CACHE_BYTES = 256 * 2**20
 _KIND = "farpoint-options"
-_OPTIONAL = ("initiation", "climbs")
+_OPTIONAL = ("initiation", "climbs", "regions")
 
 
 def check_same_world(world: World, options: OptionSet | None) -> None:
@@ -38,36 +34,6 @@ def check_same_world(world: World, options: OptionSet | None) -> None:
         )
     if options is not None and options.world is not world and options.world.fingerprint != world.fingerprint:
         raise InvalidInput(f"options must belong to this world; got {options!r} and {world!r}.")
-
-
-class _Potentials:
-    """The length of the routes to each goal from everywhere: computed when needed, kept while they fit."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._room = int(np.clip(_CACHE_BYTES // (8 * world.n_states), 2, 256))
-        self._kept: OrderedDict[int, NDArray[np.float64]] = OrderedDict()
-        self._lock = Lock()
-
-    def of(self, goal: int) -> NDArray[np.float64] | Callable[[], NDArray[np.float64]]:
-        """Return the potential of a goal if it is there, or a function that computes it."""
-        with self._lock:
-            if goal in self._kept:
-                self._kept.move_to_end(goal)
-                return self._kept[goal]
-        return partial(self._compute, goal)
-
-    def _compute(self, goal: int) -> NDArray[np.float64]:
-        with self._lock:
-            if goal in self._kept:
-                return self._kept[goal]
-        potential = read_only(steps_to(self._world, goal))
-        # Threads that simulate or solve share the set of options.
-        with self._lock:
-            self._kept[goal] = potential
-            while len(self._kept) > self._room:
-                self._kept.popitem(last=False)
-        return potential
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +55,8 @@ class OptionSet(Options[Option]):
         Of options that start in one state only, that state. Default: every state from which the goal can be reached.
     climbs : array of float, shape (n_options, n_states), optional
         What each option climbs, for options that end at any local maximum instead of a goal.
+    regions : array of bool, shape (n_options, n_states), optional
+        Of options that start in some states only, those states.
 
     Examples
     --------
@@ -108,6 +76,7 @@ class OptionSet(Options[Option]):
     record: dict[str, Any] = field(default_factory=dict)
     initiation: NDArray[np.int64] | None = None
     climbs: NDArray[np.float64] | None = None
+    regions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "world", as_world(self.world))
@@ -125,10 +94,18 @@ class OptionSet(Options[Option]):
             if climbs.shape != (len(self), self.world.n_states):
                 raise InvalidInput(f"climbs must be of shape {(len(self), self.world.n_states)}; got {climbs.shape}.")
             object.__setattr__(self, "climbs", climbs)
+        if self.regions is not None:
+            if not isinstance(self.regions, np.ndarray) or self.regions.dtype != bool or self.regions.ndim != 2:
+                raise InvalidInput(f"regions must be an array of True and False; got {self.regions!r}.")
+            if self.regions.shape != (len(self), self.world.n_states):
+                raise InvalidInput(
+                    f"regions must be of shape {(len(self), self.world.n_states)}; got {self.regions.shape}."
+                )
+            object.__setattr__(self, "regions", read_only(self.regions))
 
     @cached_property
-    def _potentials(self) -> _Potentials:
-        return _Potentials(self.world)
+    def _potentials(self) -> Potentials:
+        return Potentials(self.world)
 
     @cached_property
     def table(self) -> OptionTable:
@@ -150,28 +127,34 @@ class OptionSet(Options[Option]):
     def option(self, number: int) -> Option:
         """Return one option."""
         number = self.check_number(number)
+        only_in = None if self.regions is None else self.regions[number]
         if self.climbs is not None:
-            return Option(self.world, -self.climbs[number])
+            return Option(self.world, -self.climbs[number], only_in=only_in)
         goal = int(self.goals[number])
         only_from = None if self.initiation is None else int(self.initiation[number])
-        return Option(self.world, self._potentials.of(goal), goal, only_from)
+        return Option(self.world, self._potentials.of(goal), goal, only_from, only_in)
 
     def subset(self, numbers: range) -> OptionSet:
         """Return some of the options."""
         chosen = self.check_numbers(numbers)
         record = {
-            name: value[chosen] if isinstance(value, np.ndarray) else value for name, value in self.record.items()
+            name: value[chosen] if isinstance(value, np.ndarray) else value
+            for name, value in self.record.items()
+            # The best probability of all of them is not that of some.
+            if name != "option_probability" or chosen.size == len(self)
         }
         initiation = None if self.initiation is None else self.initiation[chosen]
         climbs = None if self.climbs is None else self.climbs[chosen]
-        return OptionSet(self.world, self.goals[chosen], self.method, record, initiation, climbs)
+        regions = None if self.regions is None else self.regions[chosen]
+        return OptionSet(self.world, self.goals[chosen], self.method, record, initiation, climbs, regions)
 
     @cached_property
     def option_probability(self) -> float:
         """How often a random decision should be one of these options: the less, the more there is around their goals.
 
         1 / (1 + 2 d²), with d² the mean squared number of moves from a state to the nearest goal, at most the paper's
-        ½; in a world with episodes of at most T steps at least 2 / T. `best_option_probability` finds the best one.
+        ½; in a world with episodes of at most T steps at least 2 / T. `best_option_probability` finds the best one. Of
+        ``"farpoint"`` options, the one that they were chosen with.
 
         Examples
         --------
@@ -180,6 +163,9 @@ class OptionSet(Options[Option]):
         >>> [round(fp.discover(world, n_options=n).option_probability, 3) for n in (2, 6, 16)]
         [0.002, 0.01, 0.069]
         """
+        given = self.record.get("option_probability")
+        if given is not None:
+            return check_fraction("option_probability of the record", given)
         return usual_option_probability(self.world, self.goals)
 
     def observe(self, env: Any, observation: Any) -> Hashable:

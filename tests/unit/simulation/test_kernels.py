@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.measures.moves import primitive_moves
+from farpoint.options.moves import primitive_moves
 from farpoint.options.tables import option_table
 from farpoint.simulation.kernels import (
     PRIMITIVE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from farpoint.experiments.framework import Claim
+from farpoint.experiments.paper import field
 from farpoint.experiments.paper import learning_checks as learning
 from farpoint.experiments.paper import score_checks as scores
 from farpoint.experiments.paper.plan import WIND, Scale
@@ -89,5 +90,15 @@ CLAIMS: tuple[Claim[Scale], ...] = (
         partial(learning.random_worse, wind=0.0),
     ),
     Claim("random_wind", "Supp. D.4", "The same with wind.", partial(learning.random_worse, wind=WIND)),
+    Claim("field", "5", "Clustering is not well defined in the Ring.", field.no_clusters_in_ring),
+    Claim("field", "5", "Methods that cut or cluster the graph fail in the Ring.", field.clusters_of_ring),
+    Claim(
+        "field",
+        "5",
+        "Frequently visited states are redundant goals in a T-shaped world.",
+        field.visits_of_t,
+    ),
+    Claim("field", "5", "The eigenoptions of ψ₂ lead away from bottlenecks.", field.away_from_bottlenecks),
+    Claim("field", "5", "Bottlenecks often lie at minima of the stationary distribution.", field.at_minima),
     Claim("grid", "Supp. F", "On a grid the corners remain the maxima for every t.", scores.grid_corners),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from farpoint.experiments.framework import Experiment, Part, Suite
-from farpoint.experiments.paper import learning_figures, plan, rows, score_figures
+from farpoint.experiments.paper import field, learning_figures, plan, rows, score_figures
 from farpoint.experiments.paper.claims import CLAIMS
 from farpoint.experiments.paper.computation import KINDS
 from farpoint.experiments.paper.plan import METHODS, STEP_METHODS, TIMES, WIND, WORLDS, Scale
@@ -207,6 +207,21 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         ),
     ),
     Experiment(
+        "field",
+        "Beyond the paper: the methods of section 5",
+        "Section 5, which compares in words",
+        parts=field.field_parts,
+        rows=field.field_rows,
+        note=(
+            "As many options of each method as there are diffusion options at t = 4; exact mean steps between states, "
+            "at the paper's option probability and at the best of ½, 0.2, 0.1, 0.05 and 0.02 (of farpoint options also "
+            "their own). Cover options, bottleneck options, Louvain skills and often visited states start in some "
+            "states only. Eigenoptions and Louvain skills end in several states, of which one is counted as the goal."
+        ),
+        needs={"sknetwork": "farpoint[graphs]"},
+        optional=True,
+    ),
+    Experiment(
         "algorithms",
         "Beyond the paper: SMDP and intra-option learning",
         "ours",
@@ -238,7 +253,7 @@ SUITE = Suite(
         "and Meir, ICML 2020) and its supplement, computed with Farpoint."
     ),
     experiments=EXPERIMENTS,
-    kinds=KINDS,
+    kinds={**KINDS, **field.FIELD_KINDS},
     full=plan.FULL,
     quick=plan.QUICK,
     claims=CLAIMS,

@@ -11,12 +11,15 @@ from farpoint.diffusion.goals.maxima import check_prominence, goals_of
 from farpoint.diffusion.scores.request import DEFAULT_T
 from farpoint.diffusion.scores.solve import walk_scores
 from farpoint.errors import InvalidInput
+from farpoint.options.curves import judge_sets
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first
 from farpoint.options.option_set import OptionSet
 from farpoint.options.record import Later, Record
 from farpoint.worlds import World
 
+# The times that t="auto" chooses among.
+AUTO_TIMES = (1, 2, 4, 8, 16, 32, 64, 128)
 # An environment has hundreds of local maxima; beyond this many options more are hardly better (docs/choices.md).
 MOST_BY_DEFAULT = 20
 
@@ -30,6 +33,8 @@ def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
     """
     walk = Walk.of(world)
     number = request.n_options
+    if request.t_auto:
+        return _at_the_best_time(world, walk, request)
     if number is not None and not request.t_given:
         scores, goals = _with_enough(world, walk, request, number)
         why_t = f"t = {scores.t:g}, as in the paper"
@@ -45,16 +50,54 @@ def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
     if number is None and not request.t_given and episodic:
         number = min(MOST_BY_DEFAULT, len(goals))
     goals, why_these = _chosen(world, scores, goals, number, by_prominence=episodic or request.t_given)
+    return _options_of(world, scores, goals, f"{why_t}; {why_these}")
+
+
+def _options_of(world: World, scores: Scores, goals: Goals, choice: str) -> OptionSet:
     record = Record(
         t=scores.t,
         solver=scores.solver,
         form=scores.form,
         reason=scores.reason,
-        choice=f"{why_t}; {why_these}",
+        choice=choice,
         heights=goals.heights,
         prominences=Later(lambda: goals.prominences),
     )
     return OptionSet(world, goals.states, "diffusion", record)
+
+
+def goals_over_time(world: World, request: DiscoveryRequest) -> list[tuple[Scores, Goals]]:
+    """Return the score and its goals at each of the times that ``t="auto"`` chooses among, where there are any."""
+    walk = Walk.of(world)
+    found = []
+    for t in AUTO_TIMES:
+        scores = walk_scores(walk, replace(request.scoring, t=t))
+        goals = _goals_of(world, scores, request)
+        if len(goals):
+            found.append((scores, goals))
+    return found
+
+
+def _at_the_best_time(world: World, walk: Walk, request: DiscoveryRequest) -> OptionSet:
+    """Return the options of the t with which an agent that acts at random needs the fewest steps."""
+    number = request.n_options
+    found = goals_over_time(world, request)
+    if number is not None:
+        enough = [(scores, farthest_first(world, goals, number)) for scores, goals in found if len(goals) >= number]
+        if not enough:
+            most = max(len(goals) for _, goals in found)
+            raise InvalidInput(_too_few(number, most, f"for any t from 1 to {AUTO_TIMES[-1]}"))
+        found = enough
+    sets = [goals.states for _, goals in found]
+    judged = judge_sets(world, sets, objective=request.objective, seed=request.seed, n_jobs=request.scoring.n_jobs)
+    best = int(judged.values.argmin())
+    scores, goals = found[best]
+    these = "all of its" if number is None else f"the highest and those farthest from each other, {number} of its"
+    times = ", ".join(f"{one.t:g}" for one, _ in found)
+    return _options_of(
+        world, scores, goals,
+        f"t = {scores.t:g}, of {times} the one with the fewest steps ({judged.values[best]:.4g}); {these} local maxima",
+    )  # fmt: skip
 
 
 def count_options(world: World, request: DiscoveryRequest) -> int:

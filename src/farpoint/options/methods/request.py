@@ -19,7 +19,8 @@ _MOST_BYTES = 4 * 2**30
 class DiscoveryRequest:
     """The parameters of one discovery; see `discover` for their meaning.
 
-    ``scoring`` holds those of the score. ``t_given`` is False where t is to be chosen for ``n_options``.
+    ``scoring`` holds those of the score. ``t_given`` is False where t is to be chosen for ``n_options``, and ``t_auto``
+    True where it is to be chosen by the steps that options take.
     """
 
     scoring: ScoreRequest
@@ -28,6 +29,9 @@ class DiscoveryRequest:
     seed: int
     min_prominence: float
     include_first: bool
+    objective: str = "mean"
+    option_probability: float | None = None
+    t_auto: bool = False
 
     def check_number(self, world: World) -> None:
         """Fail if there are more options than states that an option may lead to."""

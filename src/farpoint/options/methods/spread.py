@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.diffusion import Goals
 from farpoint.options.map_routes import LARGE_MAP, MapDistances, map_cells
@@ -37,3 +38,29 @@ def _farthest_on_map(world: MapWorld, goals: Goals, n_goals: int) -> Goals:
         taken[farthest] = True
         distances.come_nearer(goals.states[[farthest]])
     return goals.where(taken)
+
+
+def spread_states(
+    world: World, allowed: NDArray[np.int64], n_states: int, far_from: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """Return some of the allowed states, in order, each the farthest from those in ``far_from`` and all taken before.
+
+    Without such states the first of those allowed is taken first.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> spread_states(fp.grid((9,)), np.arange(9), 3)
+    array([0, 4, 8])
+    """
+    from farpoint.options.route_kernels import come_nearer
+
+    graph, moves = world.neighbors, np.full(world.n_states, np.inf)
+    for state in () if far_from is None else far_from:
+        come_nearer(graph.indptr, graph.indices, int(state), moves)
+    taken = np.zeros(allowed.size, dtype=bool)
+    for _ in range(min(n_states, allowed.size)):
+        farthest = int(np.where(taken, -1.0, moves[allowed]).argmax())
+        taken[farthest] = True
+        come_nearer(graph.indptr, graph.indices, int(allowed[farthest]), moves)
+    return allowed[taken]

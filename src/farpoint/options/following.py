@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
-from farpoint.measures.moves import move_matrix
-from farpoint.options import Option
+from farpoint.options.moves import move_matrix
+from farpoint.options.option import Option
 
 # A chance of still being on the way that no double can tell from none, next to 1.
 _ARRIVED = 1e-16
@@ -67,7 +67,7 @@ class Following:
         world = self.option.world
         if not world.deterministic:
             return np.ascontiguousarray(self._factors.solve(mass, "T"))
-        from farpoint.measures.following_kernels import push_down
+        from farpoint.options.following_kernels import push_down
 
         visited = np.array(mass, order="C")
         push_down(self._order, world.choice_ptr, world.transitions.indices, self.chances, visited)

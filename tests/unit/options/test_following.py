@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 import farpoint as fp
-from farpoint.measures.following import Following
+from farpoint.options.following import Following
 
 
 def test_an_option_ends_where_it_comes_to_only() -> None:

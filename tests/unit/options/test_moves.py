@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import farpoint as fp
-from farpoint.measures.moves import move_matrix, primitive_moves
+from farpoint.options.moves import move_matrix, primitive_moves
 
 
 def test_primitive_choices_are_drawn_by_their_weights() -> None:

@@ -1,0 +1,75 @@
+"""What is measured with one method in one world."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from farpoint.agents import learn
+from farpoint.errors import InvalidInput
+from farpoint.experiments.comparison.plan import N_OPTIONS, make_world
+from farpoint.experiments.framework import Arrays
+from farpoint.measures import cover_time, first_visits, interquartile_mean, steps_between_states
+from farpoint.options import OptionSet, discover
+from farpoint.worlds import World
+
+# An agent that has not visited every state by then counts as this long.
+_LONGEST_COVER = 300_000
+_EPISODIC_STEPS = 100_000
+_N_TARGETS = 5
+_MAX_STEPS = 100
+
+
+def _measure(
+    n_jobs: int, family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int
+) -> Arrays:
+    world = make_world(family, world_name)
+    discover(world, method, n_options=2, n_jobs=1)  # compiles what is not yet compiled, so that it is not timed
+    began = time.perf_counter()
+    options = _options(world, method, n_jobs)
+    seconds = time.perf_counter() - began
+    found = {"seconds": seconds, "n_options": float(len(options)), "p": options.option_probability}
+    if world.restart is not None:
+        visits = first_visits(world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, n_jobs=n_jobs)
+        firsts = np.minimum(visits[:, world.targets].min(axis=1), _EPISODIC_STEPS)
+        found["target"] = interquartile_mean(firsts).value
+    else:
+        found |= _in_a_world(world, options, n_runs, n_episodes, n_cover_runs, n_jobs)
+    return {name: np.array(value) for name, value in found.items()}
+
+
+def _options(world: World, method: str, n_jobs: int) -> OptionSet:
+    """Return ten options, fewer where a method has no more in a small world."""
+    n_options = min(N_OPTIONS, world.n_states // 3)
+    while True:
+        try:
+            return discover(world, method, n_options=n_options, n_jobs=n_jobs)
+        except InvalidInput:
+            if n_options == 1:
+                raise
+            n_options -= 1
+
+
+def _in_a_world(
+    world: World, options: OptionSet, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int
+) -> dict[str, float]:
+    chance = options.option_probability
+    steps = steps_between_states(world, options, option_probability=chance, n_jobs=n_jobs)
+    try:
+        cover = cover_time(
+            world, options, option_probability=chance, n_runs=n_cover_runs, max_steps=_LONGEST_COVER, n_jobs=n_jobs
+        ).mean
+    except InvalidInput:
+        cover = float(_LONGEST_COVER)
+    start = 0 if world.start is None else world.start
+    others = np.delete(np.arange(world.n_states), start)
+    targets = np.random.default_rng(0).choice(others, size=min(_N_TARGETS, others.size), replace=False)
+    learning = learn(
+        world, options, start=start, targets=np.sort(targets), option_probability=chance, n_runs=n_runs,
+        n_episodes=n_episodes, max_steps=_MAX_STEPS, n_jobs=n_jobs,
+    )  # fmt: skip
+    return {"steps": steps.mean, "cover": cover, "learning": float(learning.run_means.mean())}
+
+
+KINDS = {"measure": _measure}

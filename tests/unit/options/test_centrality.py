@@ -1,0 +1,54 @@
+"""Betweenness against networkx and rustworkx; sampled, within its bound."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+import rustworkx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import farpoint as fp
+from farpoint.errors import InvalidInput
+from farpoint.options import betweenness
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(3, 40), st.integers(0, 1000), st.booleans())
+def test_equal_to_networkx(n_states: int, seed: int, directed: bool) -> None:
+    graph = nx.gnp_random_graph(n_states, 0.2, seed=seed, directed=directed)
+    graph.add_edges_from(nx.path_graph(n_states).edges)  # connected, one way at least
+    expected = nx.betweenness_centrality(graph)
+    world = fp.World.from_graph(graph)
+    assert world.labels is not None
+    values = betweenness(world).values
+    assert np.abs(values - [expected[label] for label in world.labels]).max() < 1e-9
+
+
+def test_equal_to_rustworkx_and_for_any_number_of_workers() -> None:
+    world = fp.random_maze(40, 40, seed=1)
+    graph = rustworkx.PyGraph()
+    graph.add_nodes_from(range(world.n_states))
+    edges = world.adjacency.tocoo()
+    graph.add_edges_from_no_data([(int(a), int(b)) for a, b in zip(edges.row, edges.col, strict=True) if a < b])
+    expected = rustworkx.betweenness_centrality(graph)
+    values = betweenness(world).values
+    assert np.abs(values - [expected[state] for state in range(world.n_states)]).max() < 1e-9
+    assert (values == betweenness(world, n_jobs=1).values).all()
+
+
+def test_samples_are_within_their_bound() -> None:
+    for world in (fp.open_room(25, 25), fp.random_maze(30, 30, seed=2)):
+        exact = betweenness(world).values
+        for seed in range(5):
+            sampled = betweenness(world, n_sources=100, seed=seed)
+            assert (np.abs(sampled.values - exact) <= sampled.bound).all()
+            assert 0 < sampled.bound.max() < 0.4
+        more = betweenness(world, n_sources=400)
+        assert more.bound.max() < sampled.bound.max()
+
+
+def test_refusals() -> None:
+    with pytest.raises(InvalidInput, match="n_sources must be at least 2; got 1"):
+        betweenness(fp.maze(), n_sources=1)
