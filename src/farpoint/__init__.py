@@ -63,6 +63,7 @@ _MODULES = (
     "compiling",
     "deep",
     "diffusion",
+    "display",
     "engines",
     "envs",
     "errors",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from farpoint import compiling as compiling
     from farpoint import deep as deep
     from farpoint import diffusion as diffusion
+    from farpoint import display as display
     from farpoint import engines as engines
     from farpoint import envs as envs
     from farpoint import errors as errors

@@ -1,14 +1,26 @@
-"""Pictures, tables and pages. Every function takes finished numbers and computes none."""
+"""Pictures, tables and pages. Functions take finished numbers and compute none, but for where states are drawn."""
 
-from farpoint.report.pictures import draw_policy, draw_route, draw_score, draw_score_over_t, draw_stationary
+from farpoint.report.animation import Animation, animate, animate_env
+from farpoint.report.pictures import (
+    draw_policy,
+    draw_route,
+    draw_score,
+    draw_score_over_t,
+    draw_stationary,
+    draw_world,
+)
 from farpoint.report.sheets import FORMATS, save_figure
 
 __all__ = [
     "FORMATS",
+    "Animation",
+    "animate",
+    "animate_env",
     "draw_policy",
     "draw_route",
     "draw_score",
     "draw_score_over_t",
     "draw_stationary",
+    "draw_world",
     "save_figure",
 ]

@@ -152,7 +152,8 @@ class LocalScores:
         names = ["scores"] if self.tolerance is None else ["scores", "bounds"]
         pieces = [_usable(folder.load(_block_name(number)), names, size) for number, size in enumerate(sizes)]
         missing = [number for number, piece in enumerate(pieces) if piece is None]
-        results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
+        label = "score" if progress is None else None
+        results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs, label=label)
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
             piece = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
             pieces[missing[place]] = piece

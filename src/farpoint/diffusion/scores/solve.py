@@ -37,7 +37,7 @@ from farpoint.diffusion.scores.spectral import (
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
-from farpoint.worlds import WorldLike
+from farpoint.worlds import WorldLike, as_world
 
 _ROUNDING = 1e-9
 
@@ -142,7 +142,9 @@ def score(
         n_jobs=n_jobs,
         device=device,
     )
-    return walk_scores(Walk.of(world), request)
+    scores = walk_scores(Walk.of(world), request)
+    scores.world = as_world(world)
+    return scores
 
 
 def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
