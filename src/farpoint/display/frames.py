@@ -42,7 +42,7 @@ class Framed:
         >>> fp.discover("maze", n_options=2).to_frame()[["goal", "row", "column"]]
            goal  row  column
         0     0    1       1
-        1   139   13      13
+        1   100   10      10
         """
         frame: pandas.DataFrame = _library("pandas").DataFrame(self.columns())
         return frame

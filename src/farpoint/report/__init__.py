@@ -1,6 +1,8 @@
 """Pictures, tables and pages. Functions take finished numbers and compute none, but for where states are drawn."""
 
-from farpoint.report.animation import Animation, animate, animate_env
+from farpoint.report.animation import animate, animate_env
+from farpoint.report.comparison import draw_comparison
+from farpoint.report.movies import Animation
 from farpoint.report.pictures import (
     draw_policy,
     draw_route,
@@ -16,6 +18,7 @@ __all__ = [
     "Animation",
     "animate",
     "animate_env",
+    "draw_comparison",
     "draw_policy",
     "draw_route",
     "draw_score",

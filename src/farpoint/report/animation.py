@@ -105,7 +105,7 @@ def animate_env(
     >>> import gymnasium as gym, farpoint as fp
     >>> env = gym.make("CliffWalking-v1", render_mode="rgb_array")
     >>> fp.report.animate_env(env, lambda observation: 0, n_steps=3)
-    Animation(4 frames of 720 × 240, 0.4 s)
+    Animation(4 frames of 768 × 256, 0.4 s)
     """
     if not callable(getattr(env, "step", None)) or not callable(getattr(env, "render", None)):
         raise InvalidInput(f"env must be a Gymnasium environment; got {env!r}. Make one with gymnasium.make.")
@@ -156,13 +156,13 @@ def _frames(stage: Stage, walk: NDArray[np.int64], stride: int) -> list[NDArray[
 
     figure = stage.figure
     figure.set_dpi(_DPI)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)
     moving = [_Agent(stage, number) for number in range(len(stage.axes))]
     canvas.draw()
     background = canvas.copy_from_bbox(figure.bbox)
     frames = []
     for step in range(0, walk.size, stride):
-        canvas.restore_region(background)  # type: ignore[attr-defined]
+        canvas.restore_region(background)
         for agent in moving:
             agent.draw(walk, step)
         frames.append(np.asarray(canvas.buffer_rgba())[:, :, :3].copy())

@@ -218,7 +218,8 @@ def _name(thing: Any) -> str:
 
 def _small_picture(thing: Any) -> str:
     # Of an object of a class that has no picture of its own size, and of one that cannot be drawn, only the facts.
-    if getattr(getattr(thing, "world", thing), "n_states", 0) > _MOST_STATES:
+    n_states: Any = getattr(getattr(thing, "world", thing), "n_states", 0)
+    if n_states > _MOST_STATES:
         return ""
     try:
         figure = painted(thing, figsize=_SMALL, **({"title": ""} if isinstance(thing, _TITLED) else {}))

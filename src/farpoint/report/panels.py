@@ -44,9 +44,9 @@ def panels_of(world: World) -> list[Panel]:
         return [Panel("", np.arange(world.n_states), None)]
     groups: dict[Hashable, list[int]] = {}
     for state, label in enumerate(labels):
-        _, _, _, _, carrying, things = label  # type: ignore[misc]
-        doors = tuple((place, code) for place, code in things if code[0] == _DOOR)
-        groups.setdefault((carrying, doors), []).append(state)
+        parts: Any = label
+        doors = tuple((place, code) for place, code in parts[5] if code[0] == _DOOR)
+        groups.setdefault((parts[4], doors), []).append(state)
     largest = sorted(groups, key=lambda key: -len(groups[key]))[:MOST_PANELS]
     directions = np.array([label[3] for label in labels])  # type: ignore[index]
     panels = []

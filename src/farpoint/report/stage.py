@@ -92,7 +92,14 @@ class Stage:
     def colorbar(self, image: ScalarMappable, label: str) -> None:
         """Draw the color bar of an image beside all panels."""
         width = 0.046 if len(self.axes) == 1 else 0.02
-        self.figure.colorbar(image, ax=list(self.axes), label=label, fraction=width, pad=0.03, format="%.3g")
+        bar = self.figure.colorbar(image, ax=list(self.axes), label=label, fraction=width, pad=0.03, format="%.3g")
+        values = np.asarray(image.get_array(), dtype=np.float64)
+        if (np.isnan(values) | (values == np.round(values))).all():
+            # Counts have no fractions.
+            from matplotlib.ticker import MaxNLocator
+
+            bar.locator = MaxNLocator(integer=True)
+            bar.update_ticks()
 
     def plain(self) -> None:
         """Draw all states alike."""

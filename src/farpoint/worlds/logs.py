@@ -94,7 +94,7 @@ def _with_episodes(log: Log, given: dict[str, Any]) -> Log:
     if given["truncated"] is None:
         # What neither went on nor terminated was cut; of the last episode nothing is known.
         flags["truncated"] = np.concatenate([flags["begins"][1:], [False]]) & ~flags["terminated"]
-    first = [log.states[step] for step in np.flatnonzero(flags["begins"])]
+    first = [log.states[step] for step in np.flatnonzero(flags["begins"]).tolist()]
     n_truncated = int((flags["truncated"] & ~flags["terminated"]).sum())
     return Log(log.states, log.next_states, log.actions, flags["terminated"], first, n_truncated)
 

@@ -154,7 +154,7 @@ def find_goals(
     states = states[descending(values[states], states, tolerance)]
 
     def prominences() -> NDArray[np.float64]:
-        return _prominences(graph, values[plateau], plateau, tolerance)[states]
+        return np.asarray(_prominences(graph, values[plateau], plateau, tolerance)[states])
 
     goals = Goals(states, values[states], prominences, world)
     return goals if min_prominence == 0.0 else goals.where(goals.prominences >= min_prominence)

@@ -74,7 +74,7 @@ class Scores(Drawn, Framed, np.ndarray[Any, np.dtype[np.float64]]):
         ['state', 'row', 'column', 'score']
         """
         states = np.arange(self.size)
-        columns = {"state": states} if self.world is None else state_columns(self.world, states)
+        columns: dict[str, Any] = {"state": states} if self.world is None else state_columns(self.world, states)
         columns["score"] = np.asarray(self).ravel()
         certain = {"error_bound": self.error_bound, "standard_error": self.standard_error}
         return columns | {name: value for name, value in certain.items() if value is not None}
