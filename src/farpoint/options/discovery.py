@@ -7,6 +7,7 @@ from typing import Any
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion import ScoreRequest, Walk
 from farpoint.diffusion.scores.request import DEFAULT_T
+from farpoint.display.progress import LOG
 from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.options.methods import METHODS, DiscoveryRequest
 from farpoint.options.option_set import OptionSet
@@ -89,4 +90,6 @@ def discover(
     request.check_number(world)
     if request.scoring.checkpoint is not None and t is None and n_options is not None:
         raise InvalidInput("checkpoint must go with t; got n_options alone, for which several t are looked at.")
-    return METHODS[method](world, request)
+    options = METHODS[method](world, request)
+    LOG.info("%r: %s", options, options.record.get("choice", "as asked for"))
+    return options
