@@ -105,7 +105,8 @@ class Bar:
     def update(self, done: int, total: int) -> None:
         """Show how much is done, if a bar is to be seen; a total of 0 is not known."""
         seconds = time.monotonic() - self._began
-        if not self._mine or seconds < self._next:
+        # Nothing is said of work that is over before anything was.
+        if not self._mine or seconds < self._next or (done == total and not self._length):
             return
         self._next = seconds + _BETWEEN
         if not total:

@@ -11,7 +11,7 @@ from farpoint.report.pictures import (
     draw_stationary,
     draw_world,
 )
-from farpoint.report.sheets import FORMATS, save_figure
+from farpoint.report.sheets import FORMATS, new_figure, save_figure
 
 __all__ = [
     "FORMATS",
@@ -25,5 +25,6 @@ __all__ = [
     "draw_score_over_t",
     "draw_stationary",
     "draw_world",
+    "new_figure",
     "save_figure",
 ]

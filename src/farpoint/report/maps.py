@@ -186,7 +186,7 @@ def _dots(
 ) -> ScalarMappable:
     _edges(axes, world, places)
     axes.set_aspect("equal", adjustable="datalim")
-    axes.margins(0.08)
+    axes.margins(0.1)
     if not axes.yaxis_inverted():
         axes.invert_yaxis()
     axes.set_axis_off()

@@ -237,5 +237,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, (int, np.integer)):
         return f"{value:,}"
     if isinstance(value, (float, np.floating)):
-        return f"{value:,.4g}" if abs(value) < 1e5 or np.isinf(value) else f"{value:,.0f}"
+        number = float(value)
+        return f"{number:,.4g}" if abs(number) < 1e5 or np.isinf(number) else f"{number:,.0f}"
     return escaped(str(value))

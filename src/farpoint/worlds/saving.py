@@ -79,4 +79,6 @@ def _decoded(value: Any) -> Hashable:
     kind, content = value
     if kind == "bytes":
         return base64.b64decode(content)
-    return {"tuple": tuple, "frozenset": frozenset}[kind](_decoded(part) for part in content)
+    make: Any = {"tuple": tuple, "frozenset": frozenset}[kind]
+    whole: Hashable = make(_decoded(part) for part in content)
+    return whole
