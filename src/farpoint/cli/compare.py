@@ -16,7 +16,7 @@ from farpoint.agents.learning import check_run_length
 from farpoint.cli.arguments import CompareArguments
 from farpoint.cli.cells import Cell, about_cells, fact_columns, print_rows, short
 from farpoint.cli.choices import print_choices
-from farpoint.cli.compare_episodes import compare_episodes
+from farpoint.cli.compare_episodes import run_episodes
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
@@ -75,7 +75,7 @@ def run(arguments: CompareArguments) -> None:
     world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
     if world.restart is not None:
         with results_folder(arguments.out) if arguments.out else nullcontext() as folder:
-            compare_episodes(console, world, methods, arguments, folder)
+            run_episodes(console, world, methods, arguments, folder)
         _print_files(console, arguments)
         return
     with results_folder(arguments.out) if arguments.out else nullcontext() as folder:

@@ -24,7 +24,7 @@ _TITLES = {"first_target": "steps until a target is first reached", "near_optima
 _SHORT_TITLES = {"first_target": "target first reached", "near_optimal": "near-optimal"}
 
 
-def compare_episodes(
+def run_episodes(
     console: Console, world: World, methods: list[str], arguments: CompareArguments, folder: Path | None
 ) -> None:
     """Print the steps until a target is first reached and until the policy is near-optimal, for each method."""

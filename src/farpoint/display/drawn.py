@@ -16,7 +16,14 @@ _PAINTERS = "farpoint.report.painters"
 
 
 class Drawn:
-    """Something that has a picture: `draw` for a figure of any size, and a small one beside its facts in a notebook."""
+    """Something that has a picture: `draw` for a figure of any size, and a small one beside its facts in a notebook.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> isinstance(fp.maze(), Drawn), isinstance(fp.score("maze"), Drawn), isinstance(fp.discover("maze"), Drawn)
+    (True, True, True)
+    """
 
     def draw(self, **look: Any) -> Figure:
         """Return a picture, shown at once where it ends a cell of a notebook.
