@@ -65,6 +65,7 @@ _MODULES = (
     "compiling",
     "deep",
     "diffusion",
+    "display",
     "engines",
     "envs",
     "errors",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from farpoint import compiling as compiling
     from farpoint import deep as deep
     from farpoint import diffusion as diffusion
+    from farpoint import display as display
     from farpoint import engines as engines
     from farpoint import envs as envs
     from farpoint import errors as errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ import farpoint as fp
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.files import PieceFolder, read_arrays, write_arrays
 from tests.helpers.options import learned_options
+from tests.helpers.worlds import WORLDS
 
 Content = dict[str, Any]
 
@@ -40,6 +41,17 @@ def option_set(method: str) -> Format:
         return {**parts, **record, "first": loaded[0].choice_probabilities()}
 
     return Format(options.save, lambda path: content(fp.OptionSet.load(path, world)))
+
+
+def world(name: str) -> Format:
+    made = WORLDS[name]()
+
+    def content(loaded: fp.World) -> Content:
+        parts = {item.name: getattr(loaded, item.name) for item in fields(fp.World) if item.name != "known"}
+        matrix = parts.pop("transitions")
+        return {**parts, "data": matrix.data, "indices": matrix.indices, "fingerprint": loaded.fingerprint}
+
+    return Format(made.save, lambda path: content(fp.World.load(path)))
 
 
 def learned() -> Format:
@@ -121,6 +133,8 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "diffusion options": lambda: option_set("diffusion"),
     "eigenoptions": lambda: option_set("eigen"),
     "cover options": lambda: option_set("cover"),
+    "labeled world": lambda: world("door_key"),
+    "sampled world": lambda: world("temporal_samples"),
     "learned options": learned,
     "eigenfunctions": eigenfunctions,
     "exploring agent": agent,
@@ -129,7 +143,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "piece": piece,
 }
 # The files of something that must be complete, unlike arrays of any kind.
-OBJECTS = [name for name in FORMATS if name.startswith("e") or name.endswith("options")]
+OBJECTS = [name for name in FORMATS if name.startswith("e") or name.endswith(("options", "world"))]
 
 
 @pytest.fixture(params=FORMATS)

@@ -46,6 +46,10 @@ def figure(folder: Path) -> None:
     save_figure(drawn, folder / "figure.svg")
 
 
+def animation(folder: Path) -> None:
+    fp.report.Animation([np.zeros((9, 9, 3), dtype=np.uint8)] * 3).save(folder / "a.gif")
+
+
 def results(folder: Path) -> None:
     with results_folder(folder / "new" / "out") as out:
         write_text(out / "page.html", 20_000 * "page")
@@ -77,6 +81,8 @@ SAVES: dict[str, tuple[Save, str | None]] = {
     "facts": (lambda folder: write_facts(folder / "a.json", "example", {"t": list(range(99))}), "a.json"),
     "figure": (figure, "figure.svg"),
     "options": (lambda folder: options().save(folder / "a.npz"), "a.npz"),
+    "world": (lambda folder: fp.ring().save(folder / "a.npz"), "a.npz"),
+    "animation": (animation, "a.gif"),
     "policies": (lambda folder: learned_options().save(folder / "a.npz"), "a.npz"),
     "eigenfunctions": (lambda folder: eigenfunctions().save(folder / "a.npz"), "a.npz"),
     "agent": (lambda folder: agent().save(folder / "a.npz"), "a.npz"),

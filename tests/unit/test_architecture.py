@@ -24,6 +24,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     "errors",
     "files",
+    "display",
     "compiling",
     "blas",
     "engines",
@@ -44,7 +45,7 @@ LAYERS = [
 MOST_LINES = 350
 MOST_NAMES = 41
 # Packages of whose public names every one has an example.
-EXEMPLARY = ["diffusion", "options", "envs", "measures", "aggregation", "agents", "worlds", "deep", "report"]
+EXEMPLARY = ["display", "diffusion", "options", "envs", "measures", "aggregation", "agents", "worlds", "deep", "report"]
 
 
 def name_of(file: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.display import Drawn, Framed
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.options import OptionSet
@@ -21,7 +22,7 @@ _N_CHECKPOINTS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EpisodicResult:
+class EpisodicResult(Drawn, Framed):
     """Steps until a target was first reached, and until the greedy policy was near-optimal, in each run.
 
     Attributes
@@ -42,6 +43,11 @@ class EpisodicResult:
     first_target: NDArray[np.float64]
     near_optimal: NDArray[np.float64]
     optimal_value: float
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per run: its number, and the two numbers of steps; inf where they did not suffice."""
+        runs = np.arange(self.first_target.size)
+        return {"run": runs, "first_target": self.first_target, "near_optimal": self.near_optimal}
 
     def __repr__(self) -> str:
         first, near = np.median(self.first_target), np.median(self.near_optimal)
@@ -126,7 +132,7 @@ def learn_episodes(
         check_integer("n_evaluations", n_evaluations, 1),
     )
     shared = (world_table(world, episodic=True), option_table(world, options), task)
-    results = list(each(_one_run, shared, streams(seed, n_runs), n_jobs=n_jobs))
+    results = list(each(_one_run, shared, streams(seed, n_runs), n_jobs=n_jobs, label="learning"))
     first, near_optimal = np.array(results, dtype=np.float64).T
     return EpisodicResult(np.where(first < 0, np.inf, first), np.where(near_optimal < 0, np.inf, near_optimal), best)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.agents.task import Task
+from farpoint.display import Drawn, Framed
+from farpoint.display.frames import data_array
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.options import OptionSet
@@ -18,6 +20,9 @@ from farpoint.options.tables import option_table
 from farpoint.simulation.tables import check_option_probability, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
+if TYPE_CHECKING:
+    import xarray
+
 ALGORITHMS = ("paper", "smdp", "intra-option")
 COUNTINGS = ("published", "moves")
 # Of one run, which cannot be interrupted; seconds.
@@ -25,7 +30,7 @@ _MOST_STEPS = 10**9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningResult:
+class LearningResult(Drawn, Framed):
     """Steps to the target after every episode of every run, and how often each state was visited.
 
     Attributes
@@ -78,6 +83,25 @@ class LearningResult:
         """Standard error of ``mean``, over runs."""
         means = self.run_means
         return float(means.std(ddof=1) / np.sqrt(means.size)) if means.size > 1 else float("nan")
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per run, target and episode: the steps of the greedy policy after it."""
+        runs, targets, episodes = np.indices(self.curves.shape).reshape(3, -1)
+        return {"run": runs, "target": self.targets[targets], "episode": episodes + 1, "steps": self.curves.ravel()}
+
+    def to_xarray(self) -> xarray.DataArray:
+        """Return the curves with named dimensions: run, target and episode (``farpoint[data]``).
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> result = fp.learn(fp.four_rooms(), n_runs=2, n_episodes=5)
+        >>> result.to_xarray().mean(["run", "target"]).shape
+        (5,)
+        """
+        n_runs, _, n_episodes = self.curves.shape
+        places = {"run": np.arange(n_runs), "target": self.targets, "episode": np.arange(1, n_episodes + 1)}
+        return data_array(self.curves, ("run", "target", "episode"), places, "steps")
 
     def __repr__(self) -> str:
         n_runs, n_targets, n_episodes = self.curves.shape
@@ -168,7 +192,8 @@ def learn(
     trials = [(int(target), seeds[:, index]) for index, target in enumerate(ends)]
     curves = np.empty((n_runs, ends.size, task.n_episodes))
     visits = np.zeros(world.n_states)
-    for index, (of_target, seen) in enumerate(each(_learn_target, shared, trials, n_jobs=n_jobs)):
+    runs = each(_learn_target, shared, trials, n_jobs=n_jobs, label="learning")
+    for index, (of_target, seen) in enumerate(runs):
         curves[:, index] = of_target
         visits += seen
     return LearningResult(curves, visits / (n_runs * ends.size), ends)

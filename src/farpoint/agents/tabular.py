@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.display import Framed
+from farpoint.display.progress import shows_progress
 from farpoint.envs.wrapper import OptionsWrapper, Transition
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_word
 
@@ -17,7 +19,7 @@ TABULAR_ALGORITHMS = ("smdp", "intra-option")
 
 
 @dataclass(eq=False, repr=False)
-class TabularAgent:
+class TabularAgent(Framed):
     """Values of every action, options among them, in every state that was met.
 
     Examples
@@ -39,6 +41,10 @@ class TabularAgent:
         """Return the best action that can be taken, the first of equals."""
         return int(np.where(mask, self.values[key], -np.inf).argmax())
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per episode: its number and the sum of its rewards."""
+        return {"episode": np.arange(1, len(self.episode_rewards) + 1), "reward": np.array(self.episode_rewards)}
+
     def forget(self, options: Iterable[int]) -> None:
         """Forget the values of options that lead elsewhere now (`DiscoveringWrapper`)."""
         columns = [self.env.n_actions + option for option in options]
@@ -51,6 +57,7 @@ class TabularAgent:
         return f"TabularAgent({len(self.values)} states, {self.n_steps} steps, {len(self.episode_rewards)} episodes)"
 
 
+@shows_progress("learning")
 def train_tabular(
     env: OptionsWrapper,
     n_steps: int,

@@ -18,6 +18,7 @@ from farpoint.cli.arguments import (
     ExploreArguments,
     SuiteArguments,
 )
+from farpoint.display import progress_bars
 from farpoint.experiments.suites import SUITES
 
 app = typer.Typer(
@@ -56,7 +57,8 @@ def _add_command(name: str, summary: str, arguments: type[Any], module: str, fun
 
     def command(**words: Any) -> None:
         given = arguments(**words)
-        with engines.engine(given.engine, given.address):
+        # Commands have spinners and bars of their own.
+        with progress_bars(False), engines.engine(given.engine, given.address):
             getattr(importlib.import_module(module), function)(*first, given)
 
     _take_parameters(command, arguments)

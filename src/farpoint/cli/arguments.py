@@ -80,7 +80,9 @@ class CompareArguments:
     wind: Wind = 0.0
     n_runs: Annotated[int, Option(help="Learning runs per target.")] = 30
     n_episodes: Annotated[int, Option(help="Episodes per run.")] = 400
-    max_steps: Annotated[int, Option(help="Steps per episode.")] = 100
+    max_steps: Annotated[
+        int | None, Option(help="Steps per episode.  [default: 5 times the way to the farthest target, at least 100]")
+    ] = None
     seed: Annotated[int, Option(help="For everything that is drawn at random.")] = 0
     largest_component: LargestComponent = False
     only: Annotated[str | None, Option(help="Of the suite: only these sections, comma-separated.")] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,6 @@ from farpoint.report import (
     draw_stationary,
     save_figure,
 )
-from farpoint.report.maps import has_places
 from farpoint.worlds import World
 
 if TYPE_CHECKING:
@@ -61,26 +60,21 @@ def draw_options(
     if world.n_states > _MOST_STATES:
         return {"world": f"it has more than {_MOST_STATES:,} states."}
     t, form = options.record.get("t", 4), options.record.get("form", "auto")
-    try:
-        layout = None if has_places(world) else spectral_layout(world)
-    except FarpointError as error:
-        return {"world": str(error)}
     pictures: dict[str, Callable[[], Figure]] = {
         "score": lambda: draw_score(
             world,
             score(world, t, form=form, tolerance=tolerance),
             options.goals,
-            layout=layout,
             title=f"{world.name}: $f_{{{t:g}}}(s)$ and {len(options)} {options.method} goals",
             label=f"$f_{{{t:g}}}(s)$",
         ),
-        "stationary": lambda: draw_stationary(world, stationary(world), layout=layout),
+        "stationary": lambda: draw_stationary(world, stationary(world)),
     }
     if world.n_states <= _MOST_STATES_OVER_T:
-        pictures["score_over_t"] = lambda: _draw_over_t(world, form, layout)
+        pictures["score_over_t"] = lambda: _draw_over_t(world, form)
     if len(options):
-        pictures["policy"] = lambda: draw_policy(options[0], layout=layout)
-        pictures["route"] = lambda: draw_route(world, _longest_route(options), layout=layout)
+        pictures["policy"] = lambda: draw_policy(options[0])
+        pictures["route"] = lambda: draw_route(world, _longest_route(options))
     if "curve" in options.record:
         pictures["curve"] = lambda: draw_curve(options.record["curve"], len(options), method=options.method)
     skipped = {}
@@ -95,25 +89,11 @@ def draw_options(
     return skipped
 
 
-def spectral_layout(world: World) -> NDArray[np.float64]:
-    """Return a place for every state of a world without positions: its entries in two eigenvectors.
-
-    >>> import farpoint as fp
-    >>> spectral_layout(fp.grid((3, 3, 3))).shape
-    (27, 2)
-    """
-    layout = np.zeros((world.n_states, 2))
-    if world.n_states > 1:
-        vectors = spectrum(World.from_graph(world.neighbors), min(3, world.n_states)).phi[:, 1:]
-        layout[:, 1], layout[:, 0] = vectors[:, 0], vectors[:, -1]
-    return layout
-
-
-def _draw_over_t(world: World, form: str, layout: Any) -> Figure:
+def _draw_over_t(world: World, form: str) -> Figure:
     eigen = spectrum(world) if world.symmetric and world.n_states <= _DENSE_STATES else None
     scores = {t: score(world, t, form=form, decomposition=eigen) for t in _TIMES}
     goals = {t: find_goals(world, values) for t, values in scores.items()}
-    return draw_score_over_t(world, scores, goals, layout=layout)
+    return draw_score_over_t(world, scores, goals)
 
 
 def _longest_route(options: OptionSet) -> NDArray[np.int64]:

@@ -14,12 +14,14 @@ from numpy.typing import ArrayLike
 
 from farpoint.deep.goal_training import GoalSettings, make_envs, train
 from farpoint.deep.tensors import check_widths
+from farpoint.display.progress import shows_progress
 from farpoint.envs.success import option_success
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_positive, listed
 from farpoint.options.learned_options import GoalOf, LearnedOptions
 from farpoint.worlds.arrays import real_numbers
 
 
+@shows_progress("learning options")
 def learn_options(
     env: gym.Env[Any, Any] | Callable[[], gym.Env[Any, Any]],
     goals: ArrayLike,

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from farpoint.blas import one_blas_thread
+from farpoint.display.progress import watched
 from farpoint.errors import InvalidInput, MissingExtra, check_jobs, check_word
 
 ENGINES = ("local", "dask", "ray")
@@ -62,20 +63,25 @@ class Local:
 _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
-def each(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Iterator[Any]:
+def each(
+    function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1, label: str | None = None
+) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
-    ``n_jobs`` is the number of threads, -1 for one per core; on a cluster the cluster decides.
+    ``n_jobs`` is the number of threads, -1 for one per core; on a cluster the cluster decides. With a ``label`` a bar
+    of that name shows the progress, where someone is there to see it.
 
     Examples
     --------
     >>> list(each(lambda shared, task: shared + task, 10, [1, 2, 3]))
     [11, 12, 13]
     """
-    return _in_order(each_as_done(function, shared, tasks, n_jobs=n_jobs))
+    return _in_order(each_as_done(function, shared, tasks, n_jobs=n_jobs, label=label))
 
 
-def each_as_done(function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1) -> Numbered:
+def each_as_done(
+    function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1, label: str | None = None
+) -> Numbered:
     """Yield the number and the result of every task as soon as it finishes, so that it can be saved at once.
 
     Examples
@@ -83,7 +89,9 @@ def each_as_done(function: Function, shared: Any, tasks: Iterable[Any], *, n_job
     >>> sorted(each_as_done(lambda shared, task: shared + task, 10, [1, 2, 3]))
     [(0, 11), (1, 12), (2, 13)]
     """
-    return (_CURRENT.get() or Local()).as_done(function, shared, list(tasks), check_jobs(n_jobs))
+    every = list(tasks)
+    results = (_CURRENT.get() or Local()).as_done(function, shared, every, check_jobs(n_jobs))
+    return results if label is None else watched(results, len(every), label)
 
 
 def _in_order(results: Numbered) -> Iterator[Any]:

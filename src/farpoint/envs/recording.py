@@ -10,12 +10,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.display.progress import shows_progress
 from farpoint.errors import InvalidInput, check_function, check_integer, check_memory
 from farpoint.worlds import Log, SampleLog
 from farpoint.worlds.environments import check_env, count_actions
 from farpoint.worlds.keys import StateKey, check_key, state_key
 
 
+@shows_progress("recording")
 def record_log(
     env: Any,
     n_steps: int,

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.blas import one_blas_thread
+from farpoint.display import Drawn, Framed
+from farpoint.display.progress import shows_progress
 from farpoint.errors import InvalidInput, WrongCheckpoint, check_function, check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
@@ -32,7 +34,7 @@ _SECONDS_BETWEEN_SAVES = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Exploration:
+class Exploration(Drawn, Framed):
     """What an exploration found.
 
     Attributes
@@ -123,6 +125,13 @@ class Exploration:
             raise InvalidInput(f"exploration must be of continuous observations; got {self!r}, whose states have keys.")
         return SampledOptions(self.options, self.scale)
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per state that was seen: its label, how often it was visited, and after how many steps."""
+        labels = np.fromiter(self.labels, dtype=object, count=self.n_states)
+        # States are numbered in the order in which they were first seen.
+        seen = self.coverage
+        return {"state": np.arange(self.n_states), "label": labels, "visits": self.visits, "first_seen": seen}
+
     def steps_until(self, n_states: int) -> float:
         """Return after how many steps so many states had been seen; inf if that never happened.
 
@@ -138,6 +147,7 @@ class Exploration:
 
 
 @one_blas_thread()
+@shows_progress("exploring")
 def explore(
     env: Any,
     n_steps: int,

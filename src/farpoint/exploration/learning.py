@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.blas import one_blas_thread
+from farpoint.display import Drawn, Framed
+from farpoint.display.progress import shows_progress
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import ExploreSettings
@@ -25,7 +27,7 @@ _FIRST_EVALUATION = 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScratchLearning:
+class ScratchLearning(Drawn, Framed):
     """What an agent has learned that knew nothing at first, and after how many steps.
 
     Attributes
@@ -52,12 +54,18 @@ class ScratchLearning:
     exploration: Exploration
     values: NDArray[np.float64]
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per state that was seen, as in `Exploration`, with the value of every action there."""
+        values = {f"value{action}": column for action, column in enumerate(self.values.T)}
+        return {**self.exploration.columns(), **values}
+
     def __repr__(self) -> str:
         near = "" if np.isnan(self.near_optimal) else f", near-optimal after {self.near_optimal:,.0f}"
         return f"ScratchLearning(first reward after {self.first_reward:,.0f} steps{near})"
 
 
 @one_blas_thread()
+@shows_progress("learning")
 def learn_from_scratch(
     env: Any,
     n_steps: int,

@@ -73,7 +73,7 @@ class _Systems:
 
     def solve(self, n_jobs: int) -> NDArray[np.float64]:
         """Return the expected steps to each target, one per column."""
-        return np.column_stack(list(each(_solve_column, self, range(self.targets.size), n_jobs=n_jobs)))
+        return np.column_stack(list(each(_solve_column, self, range(self.targets.size), n_jobs=n_jobs, label="steps")))
 
 
 def _solve_column(systems: _Systems, column: int) -> NDArray[np.float64]:

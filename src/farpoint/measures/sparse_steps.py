@@ -83,7 +83,7 @@ def mean_steps(
         *_chunks(world, ends.size + 2, of_targets=False),
         *_chunks(world, chain.own_rows.shape[0], of_targets=True),
     ]
-    parts = list(each(_solve_rows, chain, rows, n_jobs=n_jobs))
+    parts = list(each(_solve_rows, chain, rows, n_jobs=n_jobs, label="steps"))
     whole = _joined([part for part, task in zip(parts, rows, strict=True) if not task.of_targets])
     own = _joined([part for part, task in zip(parts, rows, strict=True) if task.of_targets])
     return mean_steps_to(_crossings(chain, followed, ends, whole, own))
@@ -120,7 +120,7 @@ def _follow_all(
             range(first, min(first + _OPTIONS_PER_TASK, len(options)))
             for first in range(0, len(options), _OPTIONS_PER_TASK)
         ]
-        for some in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs):
+        for some in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs, label="routes"):
             followed += some.options
             available += some.available
             if some.near_ends is not None:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.display import Drawn, Framed
+from farpoint.display.frames import data_array
+from farpoint.errors import InvalidInput
 from farpoint.measures.statistics import Estimate, mean_of_runs, median_of_runs
+
+if TYPE_CHECKING:
+    import xarray
 
 # Stands for inf, of which neither differences nor quantiles can be taken; its square is still a double.
 _BEYOND_ALL = 1e150
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StepsBetweenStates:
+class StepsBetweenStates(Drawn, Framed):
     """Expected numbers of steps between states, and their summary over targets.
 
     Attributes
@@ -104,6 +110,30 @@ class StepsBetweenStates:
     def median_estimate(self) -> Estimate:
         """The median with its 95 % interval for the median over all states, as in `mean_estimate`."""
         return self._narrowed(median_of_runs)
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per target: the mean expected steps to it, over all starts."""
+        return {"target": self.targets, "steps": self.per_target}
+
+    def to_xarray(self) -> xarray.DataArray:
+        """Return the expected steps with named dimensions, from each start to each target (``farpoint[data]``).
+
+        Raises
+        ------
+        InvalidInput
+            If the matrix was not kept.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> steps = fp.steps_between_states(fp.grid((3,))).to_xarray()
+        >>> float(steps.sel(start=0, target=2))
+        4.0
+        """
+        if self.matrix is None:
+            raise InvalidInput("matrix must be kept for an array of every start; got None, as in all large worlds.")
+        starts = np.arange(self.matrix.shape[0])
+        return data_array(self.matrix, ("start", "target"), {"start": starts, "target": self.targets}, "steps")
 
     def _quantiles(self, shares: list[float]) -> NDArray[np.float64]:
         return _or_inf(np.quantile(np.minimum(self.per_target, _BEYOND_ALL), shares, method="hazen"))

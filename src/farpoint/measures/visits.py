@@ -66,7 +66,8 @@ def first_visits(
     check_memory("n_runs", n_runs, 16 * n_runs * world.n_states)
     table = world_table(world, episodic=world.restart is not None)
     shared = (table, option_table(world, options), chance, *_episodes(world, n_steps), n_steps)
-    first = np.array(list(each(_one_run, shared, streams(seed, n_runs), n_jobs=n_jobs)), dtype=np.float64)
+    runs = each(_one_run, shared, streams(seed, n_runs), n_jobs=n_jobs, label="first visits")
+    first = np.array(list(runs), dtype=np.float64)
     first[first < 0] = np.inf
     return first
 

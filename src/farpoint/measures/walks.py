@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.display import Drawn, Framed
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.measures.statistics import mean_of_runs
@@ -25,7 +26,7 @@ from farpoint.worlds import World, WorldLike, as_world
 
 
 @dataclass(frozen=True, eq=False)
-class SampledSteps:
+class SampledSteps(Framed):
     """Steps to each target by simulation: the mean over starts, and its standard error over runs.
 
     Examples
@@ -39,6 +40,10 @@ class SampledSteps:
     per_target: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     targets: NDArray[np.int64]
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per target: the mean steps to it, and their standard error."""
+        return {"target": self.targets, "steps": self.per_target, "standard_error": self.standard_error}
 
 
 def sample_steps_between_states(
@@ -74,7 +79,8 @@ def sample_steps_between_states(
     check_memory("n_runs", n_runs, 8 * n_runs * chosen.size)
     agent = _random_agent(world, options, option_probability)
     tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
-    samples = np.array(list(each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs)))
+    walks = each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs, label="walks")
+    samples = np.array(list(walks))
     if np.isnan(samples).any():
         raise InvalidInput(
             f"max_steps must be enough to reach every target; got {max_steps}, and some walk did not end."
@@ -83,7 +89,7 @@ def sample_steps_between_states(
 
 
 @dataclass(frozen=True, eq=False)
-class CoverTime:
+class CoverTime(Drawn, Framed):
     """Steps until every state has been visited: the mean of the sampled walks and its 95 % bootstrap interval.
 
     Examples
@@ -98,6 +104,10 @@ class CoverTime:
     low: float
     high: float
     walks: NDArray[np.int64]
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per walk: its number and its steps."""
+        return {"run": np.arange(self.walks.size), "steps": self.walks}
 
 
 def cover_time(
@@ -141,7 +151,8 @@ def cover_time(
     first = check_start(world, start)
     max_steps = check_integer("max_steps", max_steps, 1)
     agent = _random_agent(world, options, option_probability)
-    walks = np.array(list(each(_cover_steps, (*agent, first, max_steps), streams(seed, n_runs), n_jobs=n_jobs)))
+    every = each(_cover_steps, (*agent, first, max_steps), streams(seed, n_runs), n_jobs=n_jobs, label="cover time")
+    walks = np.array(list(every))
     if (walks < 0).any():
         raise InvalidInput(
             f"max_steps must be enough to visit every state; got {max_steps}, and {(walks < 0).sum()} of {n_runs} "
@@ -176,7 +187,7 @@ def visitation(
     n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)
     agent = _random_agent(world, options, option_probability)
     counts = np.zeros(world.n_states)
-    for of_run in each(_visit_counts, (*agent, first, n_steps), streams(seed, n_runs), n_jobs=n_jobs):
+    for of_run in each(_visit_counts, (*agent, first, n_steps), streams(seed, n_runs), n_jobs=n_jobs, label="visits"):
         counts += of_run
     return counts / n_runs
 

@@ -7,6 +7,7 @@ from typing import Any
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion import ScoreRequest, Walk
 from farpoint.diffusion.scores.request import DEFAULT_T
+from farpoint.display.progress import LOG
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_word
 from farpoint.options.exchange import OBJECTIVES
 from farpoint.options.methods import METHODS, DiscoveryRequest
@@ -111,9 +112,10 @@ def discover(
     request.check_number(world)
     if request.scoring.checkpoint is not None and not request.t_given and (t_auto or n_options is not None):
         raise InvalidInput("checkpoint must go with t; got n_options alone, for which several t are looked at.")
-    if number_auto and method != "none":
-        return options_at_knee(world, method, request)
-    return METHODS[method](world, request)
+    at_knee = number_auto and method != "none"
+    options = options_at_knee(world, method, request) if at_knee else METHODS[method](world, request)
+    LOG.info("%r: %s", options, options.record.get("choice", "as asked for"))
+    return options
 
 
 def _check_probability(value: float | None) -> float | None:

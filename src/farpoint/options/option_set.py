@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.display import Drawn, Framed
 from farpoint.errors import InvalidFile, InvalidInput, check_fraction, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
@@ -21,6 +22,7 @@ from farpoint.options.tables import OptionTable, option_table
 from farpoint.worlds import World, WorldLike, as_world
 from farpoint.worlds.arrays import read_only, real_numbers
 from farpoint.worlds.keys import state_key
+from farpoint.worlds.presenting import state_columns
 
 _KIND = "farpoint-options"
 _OPTIONAL = ("initiation", "climbs", "regions")
@@ -37,7 +39,7 @@ def check_same_world(world: World, options: OptionSet | None) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OptionSet(Options[Option]):
+class OptionSet(Drawn, Framed, Options[Option]):
     """A read-only sequence of options on one world; a slice is an `OptionSet` too.
 
     Made by `discover` or `OptionSet.load`, or from goals of your own. The routes of an option are computed when it is
@@ -256,6 +258,12 @@ class OptionSet(Options[Option]):
         """
         return self.world.to_text(dict.fromkeys(self.goals.tolist(), "*"))
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per option: its number, its goal and where that is, and what the record says of each."""
+        where = state_columns(self.world, self.goals)
+        each = {name: value for name, value in self.record.items() if np.shape(value) == (len(self),)}
+        return {"option": np.arange(len(self)), "goal": where.pop("state"), **where, **each}
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the options to one ``.npz`` file, without pickle; read it with `OptionSet.load`.
 
@@ -318,4 +326,5 @@ class OptionSet(Options[Option]):
 
     def __repr__(self) -> str:
         time = f", t={self.record['t']:g}" if "t" in self.record else ""
-        return f"OptionSet({len(self)} {self.method} options on {self.world.name}{time})"
+        options = "option" if len(self) == 1 else "options"
+        return f"OptionSet({len(self)} {self.method} {options} on {self.world.name}{time})"

@@ -1,16 +1,32 @@
-"""Pictures, tables and pages. Every function takes finished numbers and computes none."""
+"""Pictures, tables and pages. Functions take finished numbers and compute none, but for where states are drawn."""
 
+from farpoint.report.animation import animate, animate_env
+from farpoint.report.comparison import draw_comparison
+from farpoint.report.movies import Animation
 from farpoint.report.number_curve import draw_curve
-from farpoint.report.pictures import draw_policy, draw_route, draw_score, draw_score_over_t, draw_stationary
-from farpoint.report.sheets import FORMATS, save_figure
+from farpoint.report.pictures import (
+    draw_policy,
+    draw_route,
+    draw_score,
+    draw_score_over_t,
+    draw_stationary,
+    draw_world,
+)
+from farpoint.report.sheets import FORMATS, new_figure, save_figure
 
 __all__ = [
     "FORMATS",
+    "Animation",
+    "animate",
+    "animate_env",
+    "draw_comparison",
     "draw_curve",
     "draw_policy",
     "draw_route",
     "draw_score",
     "draw_score_over_t",
     "draw_stationary",
+    "draw_world",
+    "new_figure",
     "save_figure",
 ]

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 Curves = Mapping[str, tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
-def learning_curves(axes: Axes, curves: Curves, *, legend: bool = True) -> None:
+def learning_curves(
+    axes: Axes, curves: Curves, *, legend: bool = True, colors: Mapping[str, Any] = METHOD_COLORS
+) -> None:
     """Draw steps to the goal over episodes: for each method the mean as a line and its spread as a band.
 
     >>> from farpoint.report.sheets import new_figure
@@ -28,8 +30,8 @@ def learning_curves(axes: Axes, curves: Curves, *, legend: bool = True) -> None:
     """
     for method, (mean, spread) in curves.items():
         episodes = np.arange(1, mean.size + 1)
-        line = METHOD_LINES[method]
-        band(axes, episodes, mean, spread, color=METHOD_COLORS[method], label=METHOD_TITLES[method], linestyle=line)
+        line, title = METHOD_LINES.get(method, "-"), METHOD_TITLES.get(method, method)
+        band(axes, episodes, mean, spread, color=colors[method], label=title, linestyle=line)
     axes.set_xlabel("episode")
     axes.set_ylabel("steps to goal")
     axes.set_ylim(0, 1.07 * max(float(mean.max()) for mean, _ in curves.values()))
@@ -45,7 +47,7 @@ def band(
     mean: NDArray[np.float64],
     spread: NDArray[np.float64],
     *,
-    color: str,
+    color: Any,
     label: str,
     linestyle: Any = "-",
 ) -> None:
@@ -55,7 +57,7 @@ def band(
 
 
 def interval_dot(
-    axes: Axes, y: float, value: float, low: float, high: float, *, color: str, label: str | None = None
+    axes: Axes, y: float, value: float, low: float, high: float, *, color: Any, label: str | None = None
 ) -> None:
     """Draw an estimate as a dot at height ``y`` with its interval as a line."""
     axes.plot([low, high], [y, y], color=color, linewidth=2)

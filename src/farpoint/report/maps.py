@@ -1,6 +1,6 @@
-"""States drawn where they lie: cells of a heat map, or dots and edges where positions are not whole numbers.
+"""States drawn on one pair of axes: cells of a heat map, or dots and edges where places are not whole numbers.
 
-The first coordinate of a state is its row, counted downwards; the second is its column.
+The first coordinate of a place is its row, counted downwards; the second is its column.
 """
 
 from __future__ import annotations
@@ -11,79 +11,44 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput
-from farpoint.report.sheets import new_figure
+from farpoint.report.places import is_map, places_of
 from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
-    from matplotlib.figure import Figure
 
 COLORS = "cividis"
 WALL = "#2b2b2b"
 GOAL = "#d55e00"
 START = "#009e73"
-_INCHES = 4.2
-_GRAPH_INCHES = (5.4, 4.4)
+TARGET = "#cc79a7"
+PLAIN_DOT = "#9aa7b3"
+FLOOR = "#dfe5ea"
 # More edges than this cannot be distinguished in a picture, so an even share of them is drawn.
 _MOST_EDGES = 20_000
-
-
-def has_places(world: World) -> bool:
-    """Return whether the states of a world have positions in the plane.
-
-    >>> import farpoint as fp
-    >>> has_places(fp.ring()), has_places(fp.grid((2, 2, 2)))
-    (True, False)
-    """
-    return world.positions is not None and world.positions.shape[1] == 2
-
-
-def places_of(world: World, layout: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Return row and column of every state: ``layout`` if it is given, otherwise the positions of the world.
-
-    >>> import farpoint as fp
-    >>> places_of(fp.open_room(1, 2))
-    array([[0., 0.],
-           [0., 1.]])
-
-    Raises
-    ------
-    InvalidInput
-        If the world has no positions in the plane and no layout is given, or the layout has another shape.
-    """
-    if layout is None and not has_places(world):
-        raise InvalidInput(
-            f"layout must be given for a world without positions in the plane; got None for {world!r}. Pass an array "
-            f"of shape ({world.n_states}, 2), for example two eigenvectors."
-        )
-    places = real_numbers("layout", world.positions if layout is None else layout)  # type: ignore[arg-type]
-    if places.shape != (world.n_states, 2) or not np.isfinite(places).all():
-        raise InvalidInput(f"layout must be finite and of shape ({world.n_states}, 2); got shape {places.shape}.")
-    return places
-
-
-def sheet(world: World, title: str | None, layout: ArrayLike | None = None) -> tuple[Figure, Axes]:
-    """Return a figure that fits the world, and its axes."""
-    figure = new_figure(*sheet_size(places_of(world, layout)))
-    axes = figure.subplots()
-    if title:
-        axes.set_title(title, fontsize=11)
-    return figure, axes
-
-
-def sheet_size(places: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the width and height, in inches, of a figure for states at these places."""
-    if not is_map(places):
-        return _GRAPH_INCHES
-    rows, columns = np.ptp(places, axis=0) + 3
-    scale = _INCHES / max(rows, columns)
-    return max(columns * scale, 1.5) + 1.1, max(rows * scale, 1.2) + 0.4
+# One-way edges have arrowheads up to this many.
+_MOST_ARROWS = 400
+# Corners of the quarter of a cell that looks right, down, left, up; a cell is one wide.
+_CORNERS = {
+    0: ((-0.5, 0.5), (0.5, 0.5)),
+    1: ((0.5, 0.5), (0.5, -0.5)),
+    2: ((0.5, -0.5), (-0.5, -0.5)),
+    3: ((-0.5, -0.5), (-0.5, 0.5)),
+}
+# Where the middle of such a quarter is: row and column.
+QUARTERS = np.array([[0.0, 0.3], [0.3, 0.0], [0.0, -0.3], [-0.3, 0.0]])
 
 
 def heat_map(
-    axes: Axes, world: World, values: ArrayLike, *, plain: bool = False, layout: ArrayLike | None = None
+    axes: Axes,
+    world: World,
+    values: ArrayLike,
+    *,
+    plain: bool = False,
+    places: NDArray[np.float64] | None = None,
+    **look: Any,
 ) -> ScalarMappable:
     """Draw one number per state: as colored cells, or as colored dots with edges between them.
 
@@ -94,74 +59,149 @@ def heat_map(
     values : array of float, shape (n_states,)
         States with nan are shown without a color.
     plain : bool
-        Draw all states white, without their numbers.
-    layout : array, shape (n_states, 2), optional
-        Row and column of each state. Default: the positions of the world. Whole numbers are cells of a map, where
-        what is not a state is wall.
+        Draw all states alike, without their numbers.
+    places : array, shape (n_states, 2), optional
+        Row and column of each state. Default: as in `places_of`. Whole numbers are cells of a map, where what is not a
+        state is wall.
+    **look
+        ``cmap``, ``vmin``, ``vmax``.
 
     Returns
     -------
     ScalarMappable
         What a color bar is made from.
     """
-    places = places_of(world, layout)
+    places = places_of(world) if places is None else places
+    numbers = check_values(world, values)
+    if not is_map(places):
+        return _dots(axes, world, places, numbers, plain, look)
+    draw_floor(axes, places)
+    return axes.images[-1] if plain else _cells(axes, places.astype(np.int64), numbers, look)
+
+
+def check_values(world: World, values: ArrayLike) -> NDArray[np.float64]:
+    """Return one number per state."""
     numbers = real_numbers("scores", values)
     if numbers.shape != (world.n_states,):
         raise InvalidInput(f"scores must have one entry per state ({world.n_states}); got shape {numbers.shape}.")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    if is_map(places):
-        return _cells(axes, places.astype(np.int64), numbers, plain)
-    return _dots(axes, world, places, numbers, plain)
+    return numbers
 
 
-def mark(axes: Axes, world: World, states: ArrayLike, *, size: float = 7, layout: ArrayLike | None = None) -> None:
+def mark(
+    axes: Axes,
+    world: World,
+    states: ArrayLike,
+    *,
+    size: float = 7,
+    places: NDArray[np.float64] | None = None,
+    color: str = GOAL,
+) -> None:
     """Draw a dot on each of ``states``; on a drawing of dots and edges, a ring around it."""
-    places = places_of(world, layout)
+    places = places_of(world) if places is None else places
     chosen = places[world.check_states("goals", states)]
     if not is_map(places):
-        axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=GOAL, s=60, linewidth=1.6, zorder=4)
+        area = 3.2 * dot_area(world.n_states)
+        axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=color, s=area, linewidth=1.8, zorder=4)
         return
     # Smaller dots on larger maps, so that neighboring ones stay apart.
-    size = min(size, 150 / max(np.ptp(places, axis=0).max(), 1))
+    dots(axes, chosen, min(size, 150 / max(np.ptp(places, axis=0).max(), 1)), color)
+
+
+def dots(axes: Axes, places: NDArray[np.float64], size: float, color: str) -> None:
+    """Draw a dot with a white rim at each place."""
     axes.plot(
-        chosen[:, 1],
-        chosen[:, 0],
+        places[:, 1],
+        places[:, 0],
         linestyle="none",
         marker="o",
         markersize=size,
-        markerfacecolor=GOAL,
+        markerfacecolor=color,
         markeredgecolor="white",
         markeredgewidth=size / 6,
         zorder=4,
     )
 
 
-def is_map(places: NDArray[np.float64]) -> bool:
-    """Return whether states at these places are cells of a map: whether all coordinates are whole numbers."""
-    return bool((places == np.round(places)).all())
+def dot_area(n_states: int) -> float:
+    """Return the area of the dot of a state, in square points: smaller the more there are."""
+    return float(np.clip(9_000 / n_states, 5, 70))
 
 
-def _cells(axes: Axes, cells: NDArray[np.int64], values: NDArray[np.float64], plain: bool) -> ScalarMappable:
-    """Draw cells, with walls dark and a rim of wall around the map."""
-    rows, columns = cells.T
+def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
+    """Draw the cells of a map white, with walls dark and a rim of wall around them."""
+    rows, columns = places.astype(np.int64).T
+    floor, look = _canvas(rows, columns)
+    floor[rows - rows.min() + 1, columns - columns.min() + 1] = 0.0
+    axes.set(xticks=[], yticks=[], facecolor=WALL)
+    axes.imshow(floor, cmap="binary", vmin=0, vmax=1, **look)
+
+
+def quarter_cells(
+    axes: Axes, places: NDArray[np.float64], directions: NDArray[np.int64], values: NDArray[np.float64], look: Any
+) -> ScalarMappable:
+    """Draw one number per cell and direction, in the quarter of the cell on that side."""
+    from matplotlib.collections import PolyCollection
+
+    # Of several states with one place and direction (objects put down elsewhere) the highest is shown, on top.
+    order = np.argsort(values)
+    order = order[np.isfinite(values[order])]
+    corners = np.array(
+        [
+            [place, *(place + np.array(_CORNERS[int(way)]))]
+            for place, way in zip(places[order], directions[order], strict=True)
+        ]
+    ).reshape(-1, 3, 2)
+    vmin, vmax, cmap = look["vmin"], look["vmax"], look["cmap"]
+    quarters = PolyCollection(
+        list(corners[:, :, ::-1]), array=values[order], cmap=cmap, linewidth=0.2, edgecolor="face"
+    )
+    quarters.set_clim(vmin, vmax)
+    axes.add_collection(quarters)
+    return quarters
+
+
+def _canvas(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[NDArray[np.float64], dict[str, Any]]:
+    """Return an empty image of a map with a rim, and how it is shown."""
     top, left = rows.min() - 1, columns.min() - 1
     canvas = np.full((rows.max() - top + 2, columns.max() - left + 2), np.nan)
-    # Of several states in one cell (directions, passengers) the highest is shown.
-    np.fmax.at(canvas, (rows - top, columns - left), values)
-    floor = np.full_like(canvas, np.nan)
-    floor[rows - top, columns - left] = 0.0
     bounds = (left - 0.5, left + canvas.shape[1] - 0.5, top + canvas.shape[0] - 0.5, top - 0.5)
-    look: dict[str, Any] = {"extent": bounds, "interpolation": "nearest", "aspect": "equal"}
-    axes.set_facecolor(WALL)
-    # Floor first, so that a state without a number looks like floor and not like wall.
-    image = axes.imshow(floor, cmap="binary", vmin=0, vmax=1, **look)
-    return image if plain else axes.imshow(canvas, cmap=COLORS, **look)
+    return canvas, {"extent": bounds, "interpolation": "nearest", "aspect": "equal"}
+
+
+def _cells(axes: Axes, cells: NDArray[np.int64], values: NDArray[np.float64], look: dict[str, Any]) -> ScalarMappable:
+    rows, columns = cells.T
+    canvas, shown = _canvas(rows, columns)
+    # Of several states in one cell (directions, passengers) the highest is shown.
+    np.fmax.at(canvas, (rows - rows.min() + 1, columns - columns.min() + 1), values)
+    return axes.imshow(canvas, **{"cmap": COLORS, **look}, **shown)
 
 
 def _dots(
-    axes: Axes, world: World, places: NDArray[np.float64], values: NDArray[np.float64], plain: bool
+    axes: Axes,
+    world: World,
+    places: NDArray[np.float64],
+    values: NDArray[np.float64],
+    plain: bool,
+    look: dict[str, Any],
 ) -> ScalarMappable:
+    _edges(axes, world, places)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.1)
+    if not axes.yaxis_inverted():
+        axes.invert_yaxis()
+    axes.set_axis_off()
+    area = dot_area(world.n_states)
+    if plain:
+        return axes.scatter(places[:, 1], places[:, 0], s=area, zorder=3, color=PLAIN_DOT)
+    shown = {"cmap": COLORS, **look}
+    # The largest on top, where dots overlap.
+    order = np.argsort(np.nan_to_num(values, nan=-np.inf), kind="stable")
+    return axes.scatter(
+        places[order, 1], places[order, 0], c=values[order], s=area, zorder=3, plotnonfinite=False, **shown
+    )
+
+
+def _edges(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
     edges = world.neighbors.tocoo()
     once = edges.row < edges.col
     first, second = edges.row[once], edges.col[once]
@@ -170,8 +210,23 @@ def _dots(
     lines = np.full((3, first[share].size, 2), np.nan)
     lines[0], lines[1] = places[first[share]], places[second[share]]
     rows, columns = lines.transpose(1, 0, 2).reshape(-1, 2).T
-    axes.plot(columns, rows, color="#00000018", linewidth=0.6)
-    axes.invert_yaxis()
-    axes.set_axis_off()
-    look: dict[str, Any] = {"color": "#d0d0d0"} if plain else {"c": values, "cmap": COLORS}
-    return axes.scatter(places[:, 1], places[:, 0], s=14, zorder=3, **look)
+    # The more there are, the paler, so that dots stay in front.
+    strength = float(np.clip(60 / np.sqrt(first.size + 1), 0.12, 1.0))
+    axes.plot(columns, rows, color="black", alpha=0.28 * strength, linewidth=0.9, zorder=1)
+    if not world.symmetric and edges.nnz <= _MOST_ARROWS:
+        _arrowheads(axes, world, places)
+
+
+def _arrowheads(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
+    """Draw an arrowhead on each edge that leads in one direction only."""
+    one_way = (world.adjacency != 0).astype(np.int8)
+    moves = (one_way - one_way.multiply(one_way.T)).tocoo()
+    begin, step = places[moves.row], places[moves.col] - places[moves.row]
+    for (row, column), (down, right) in zip(begin + 0.55 * step, 0.02 * step, strict=True):
+        axes.annotate(
+            "",
+            (column + right, row + down),
+            (column, row),
+            arrowprops={"arrowstyle": "-|>", "color": "#5b6875", "linewidth": 0, "mutation_scale": 14},
+            zorder=2,
+        )

@@ -1,7 +1,9 @@
 """Pictures of a world: values as a heat map, goals, routes, policies, the score over t.
 
-Every function takes finished numbers and returns a matplotlib ``Figure``; write it with `save_figure`. A world with
-whole-number positions is drawn as a map. Any other world is drawn as dots and edges, at its positions or at ``layout``.
+Every function takes finished numbers and returns the matplotlib ``Figure`` on which it drew: a new one, which a
+notebook shows by itself, or that of ``ax``. Write it with `save_figure`. A world with whole-number positions is
+drawn as a map, MiniGrid as one map for each thing carried and state of the doors, with a quarter of a cell per
+direction, and any other world as dots and edges, at its positions, at ``pos``, or at a layout of its graph.
 """
 
 from __future__ import annotations
@@ -14,13 +16,61 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_time
 from farpoint.options import Option
-from farpoint.report.maps import GOAL, START, heat_map, is_map, mark, places_of, sheet, sheet_size
+from farpoint.report.maps import GOAL, START, TARGET, heat_map, mark
+from farpoint.report.places import Pos, places_of
 from farpoint.report.sheets import new_figure
-from farpoint.worlds import WorldLike, as_world
+from farpoint.report.stage import Stage, check_axes, check_cmap, check_size, figure_of, sheet_size
+from farpoint.worlds import World, WorldLike, as_world
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+def draw_world(
+    world: WorldLike,
+    *,
+    goals: ArrayLike | None = None,
+    pos: Pos = None,
+    labels: Any = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
+    title: str | None = None,
+) -> Figure:
+    """Return a picture of a world: its states, where it starts (green), its targets (pink) or ``goals`` (red).
+
+    Parameters
+    ----------
+    world : World
+    goals : Goals or array of int, optional
+        States to be marked, in place of the targets.
+    pos, labels, ax, figsize, title
+        As in `draw_score`.
+    cmap : colormap or str, optional
+        With it, states are colored by how many choices they have.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> from farpoint.report import draw_world
+    >>> figure = draw_world(fp.four_rooms())
+    """
+    world = as_world(world)
+    title = f"{world.name}, {world.n_states:,} states" if title is None else title
+    look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "colorbar": cmap is not None}
+    stage = Stage.of(world, title, **look)
+    if cmap is None:
+        stage.plain()
+    else:
+        stage.values(np.diff(world.choice_ptr), cmap, "choices")
+    first = [] if world.start is None else [world.start]
+    stage.mark(first if world.starts is None else np.flatnonzero(world.starts), START)
+    if goals is not None:
+        stage.mark(goals, GOAL)
+    elif world.targets is not None:
+        stage.mark(world.targets, TARGET)
+    return stage.figure
 
 
 def draw_score(
@@ -28,7 +78,11 @@ def draw_score(
     scores: ArrayLike,
     goals: ArrayLike | None = None,
     *,
-    layout: ArrayLike | None = None,
+    pos: Pos = None,
+    labels: Any = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
     title: str | None = None,
     label: str = "$f_t(s)$",
 ) -> Figure:
@@ -39,11 +93,24 @@ def draw_score(
     world : World
     scores : array of float, shape (n_states,)
     goals : Goals or array of int, optional
-    layout : array, shape (n_states, 2), optional
-        Row and column of each state, for a world without positions or in place of them.
+    pos : mapping from label to (x, y), or array of shape (n_states, 2), optional
+        Where each state is drawn, as in networkx: x to the right, y upwards. Default: the positions of the world, its
+        observations, or a layout of its graph.
+    labels : bool, mapping from label to text, or one text per state, optional
+        What is written beside states. Default: their labels, on a graph of up to 40 states that has some.
+    ax : Axes, optional
+        Where to draw. Default: a figure of its own.
+    figsize : (float, float), optional
+        Width and height of that figure, in inches.
+    cmap : colormap or str, optional
     title : str, optional
     label : str
         Of the color bar.
+
+    Returns
+    -------
+    Figure
+        A new one, or that of ``ax``.
 
     Examples
     --------
@@ -51,24 +118,36 @@ def draw_score(
     >>> from farpoint.report import draw_score
     >>> world = fp.ring()
     >>> scores = fp.score(world, t=4)
-    >>> figure = draw_score(world, scores, fp.find_goals(world, scores))
+    >>> figure = draw_score(world, scores, fp.find_goals(world, scores), cmap="magma", figsize=(5, 5))
 
-    A graph without positions needs a layout:
+    A network, at places of its own:
 
-    >>> cube = fp.grid((3, 3, 3))
-    >>> figure = draw_score(cube, fp.score(cube), layout=fp.spectrum(cube, 3).phi[:, 1:])
+    >>> import networkx as nx
+    >>> club = nx.karate_club_graph()
+    >>> world = fp.World.from_graph(club)
+    >>> figure = draw_score(world, fp.score(world), pos=nx.circular_layout(club), labels=True)
     """
     world = as_world(world)
-    figure, axes = sheet(world, title, layout)
-    image = heat_map(axes, world, scores, layout=layout)
+    stage = Stage.of(world, title, pos=pos, labels=labels, ax=ax, figsize=figsize)
+    stage.values(scores, cmap, label)
     if goals is not None:
-        mark(axes, world, goals, layout=layout)
-    figure.colorbar(image, ax=axes, label=label, fraction=0.046, pad=0.03)
-    return figure
+        stage.mark(goals, GOAL)
+    return stage.figure
 
 
-def draw_stationary(world: WorldLike, pi: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
+def draw_stationary(
+    world: WorldLike,
+    pi: ArrayLike,
+    *,
+    pos: Pos = None,
+    labels: Any = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
+) -> Figure:
     """Return a picture of the stationary distribution π₀: how often a long random walk is in each state.
+
+    The keywords are those of `draw_score`.
 
     Examples
     --------
@@ -79,11 +158,23 @@ def draw_stationary(world: WorldLike, pi: ArrayLike, *, layout: ArrayLike | None
     """
     world = as_world(world)
     title = f"{world.name}: stationary distribution"
-    return draw_score(world, pi, layout=layout, title=title, label=r"$\pi_0(s)$")
+    look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "cmap": cmap}
+    return draw_score(world, pi, title=title, label=r"$\pi_0(s)$", **look)
 
 
-def draw_route(world: WorldLike, route: ArrayLike, *, layout: ArrayLike | None = None) -> Figure:
+def draw_route(
+    world: WorldLike,
+    route: ArrayLike,
+    *,
+    pos: Pos = None,
+    labels: Any = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
+) -> Figure:
     """Return the world with a route drawn on it: the states that an agent passes, in order.
+
+    The keywords are those of `draw_score`; with ``cmap``, states are colored by how many choices they have.
 
     Examples
     --------
@@ -96,19 +187,39 @@ def draw_route(world: WorldLike, route: ArrayLike, *, layout: ArrayLike | None =
     states = world.check_states("route", route)
     if not states.size:
         raise InvalidInput("route must have at least one state; got none.")
-    figure, axes = sheet(world, f"{world.name}: {states.size - 1} steps from state {states[0]}", layout)
-    heat_map(axes, world, np.zeros(world.n_states), plain=True, layout=layout)
-    rows, columns = places_of(world, layout)[states].T
-    axes.plot(columns, rows, color=GOAL, linewidth=2.5, solid_joinstyle="round", zorder=3)
-    axes.plot(columns[0], rows[0], marker="o", color=START, markersize=8, zorder=4)
-    axes.plot(columns[-1], rows[-1], marker="*", color=GOAL, markersize=14, markeredgecolor="white", zorder=4)
-    return figure
+    title = f"{world.name}: {states.size - 1} steps from state {states[0]}"
+    look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "colorbar": cmap is not None}
+    stage = Stage.of(world, title, shown=states, **look)
+    if cmap is None:
+        stage.plain()
+    else:
+        stage.values(np.diff(world.choice_ptr), cmap, "choices")
+    for axes, panel in zip(stage.axes, stage.panels, strict=True):
+        # A route leaves a panel where something is picked up or a door opens: there the line has a gap.
+        inside = np.isin(states, panel.states)
+        if not inside.any():
+            continue
+        rows, columns = np.where(inside[:, None], stage.places_in(panel)[states], np.nan).T
+        axes.plot(columns, rows, color=GOAL, linewidth=2.5, solid_joinstyle="round", zorder=3.5)
+        if inside[0]:
+            axes.plot(columns[0], rows[0], marker="o", color=START, markersize=8, markeredgecolor="white", zorder=5)
+        if inside[-1]:
+            axes.plot(columns[-1], rows[-1], marker="*", color=GOAL, markersize=14, markeredgecolor="white", zorder=5)
+    return stage.figure
 
 
-def draw_policy(option: Option, *, layout: ArrayLike | None = None) -> Figure:
+def draw_policy(
+    option: Option,
+    *,
+    pos: Pos = None,
+    labels: Any = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
+) -> Figure:
     """Return the world with the whole policy of an option as arrows, colored by the steps that are left.
 
-    Where several choices are equally good there is an arrow for each of them.
+    Where several choices are equally good there is an arrow for each of them. The keywords are those of `draw_score`.
 
     Examples
     --------
@@ -119,19 +230,17 @@ def draw_policy(option: Option, *, layout: ArrayLike | None = None) -> Figure:
     if not isinstance(option, Option):
         raise InvalidInput(f"option must be an Option on a world; got {option!r}. Take one of an OptionSet.")
     world, goal = option.world, option.goal
-    what = "ends at a local maximum" if goal is None else f"leads to state {goal}"
-    figure, axes = sheet(world, f"{world.name}: an option that {what}", layout)
+    what = "ends at a local maximum" if goal is None else f"leads to state {_name(world, goal)}"
     finite = np.where(np.isfinite(option.potential), option.potential, np.nan)
-    image = heat_map(axes, world, finite, layout=layout)
-    label = "potential" if goal is None else "expected steps to the goal"
-    figure.colorbar(image, ax=axes, label=label, fraction=0.046, pad=0.03)
-    places = places_of(world, layout)
+    look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "shown": np.flatnonzero(np.isfinite(finite))}
+    stage = Stage.of(world, f"{world.name}: an option that {what}", **look)
+    stage.values(finite, cmap, "potential" if goal is None else "expected steps to the goal")
     # Arrows of states that share a place would lie on top of each other.
-    if len(np.unique(places, axis=0)) == world.n_states:
-        _draw_arrows(axes, option, places)
+    if len(np.unique(stage.places, axis=0)) == world.n_states:
+        _draw_arrows(stage.axes[0], option, stage.places, on_map=stage.on_map)
     if goal is not None:
-        mark(axes, world, [goal], layout=layout)
-    return figure
+        stage.mark([goal], GOAL)
+    return stage.figure
 
 
 def draw_score_over_t(
@@ -139,7 +248,10 @@ def draw_score_over_t(
     scores: Mapping[Any, ArrayLike],
     goals: Mapping[Any, ArrayLike],
     *,
-    layout: ArrayLike | None = None,
+    pos: Pos = None,
+    ax: Any = None,
+    figsize: Any = None,
+    cmap: Any = None,
 ) -> Figure:
     """Return a row of pictures: the score at each diffusion time, with its goals marked and counted.
 
@@ -149,8 +261,10 @@ def draw_score_over_t(
     scores : mapping from t to array of float, shape (n_states,)
     goals : mapping from t to Goals or array of int
         With the same times.
-    layout : array, shape (n_states, 2), optional
-        Row and column of each state, for a world without positions or in place of them.
+    pos, figsize, cmap
+        As in `draw_score`.
+    ax : sequence of Axes, optional
+        One for each time.
 
     Examples
     --------
@@ -170,30 +284,45 @@ def draw_score_over_t(
         )
     for t in scores:
         check_time(t)
-    width, height = sheet_size(places_of(world, layout))
-    figure = new_figure(width * 0.8 * len(scores), height * 0.8 + 0.4)
-    panels = np.atleast_1d(np.asarray(figure.subplots(1, len(scores))))
-    for axes, t in zip(panels, scores, strict=True):
+    places, colors = places_of(world, pos), check_cmap(cmap)
+    figure, row = _row_of_axes(ax, len(scores), figsize, sheet_size(places))
+    for axes, t in zip(row, scores, strict=True):
         states = world.check_states("goals", goals[t])
-        image = heat_map(axes, world, scores[t], layout=layout)
-        mark(axes, world, states, size=5, layout=layout)
+        image = heat_map(axes, world, scores[t], places=places, cmap=colors)
+        mark(axes, world, states, size=5, places=places)
         axes.set_title(f"$t = {t:g}$: {states.size} goals", fontsize=10)
         figure.colorbar(image, ax=axes, label=f"$f_{{{t:g}}}(s)$", fraction=0.046, pad=0.03, format="%.2g")
-    figure.suptitle(f"{world.name}: the score $f_t(s)$ over t", fontsize=11)
+    if ax is None:
+        figure.suptitle(f"{world.name}: the score $f_t(s)$ over t", fontsize=11)
     return figure
 
 
-def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64]) -> None:
+def _row_of_axes(ax: Any, number: int, figsize: Any, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    if ax is None:
+        figure = new_figure(*check_size(figsize, (size[0] * 0.8 * number, size[1] * 0.8 + 0.4)))
+        return figure, list(np.atleast_1d(np.asarray(figure.subplots(1, number))))
+    row = [check_axes(one) for one in np.ravel(np.asarray(ax, dtype=object))]
+    if len(row) != number:
+        raise InvalidInput(f"ax must be one pair of axes for each of {number} times; got {len(row)}.")
+    return figure_of(row[0]), row
+
+
+def _name(world: World, state: int) -> str:
+    label = None if world.labels is None else world.labels[state]
+    return str(label) if isinstance(label, (int, str)) else str(state)
+
+
+def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64], *, on_map: bool) -> None:
     owners = option.world.choice_states
     taken = np.flatnonzero((option.choice_probabilities() > 0) & option.initiation[owners])
     # Of the states that a choice may lead to, the arrow points to the one that is nearest to the end.
     ahead = np.array([_best_next_state(option, int(choice)) for choice in taken], dtype=np.int64)
     origins = places[owners[taken]]
-    step = 0.42 * (places[ahead] - origins)
-    # Seen on colored cells, or thin beside the dots of a graph.
+    step = (0.42 if on_map else 0.8) * (places[ahead] - origins)
+    # Seen on colored cells, or along the edges of a graph.
     look: dict[str, Any] = {"color": "white", "edgecolor": "black", "linewidth": 0.3, "width": 0.006}
-    if not is_map(places):
-        look = {"color": "#5b6875", "width": 0.0025}
+    if not on_map:
+        look = {"color": "#3b4754", "width": 0.0035 if taken.size < 150 else 0.0018, "headwidth": 5}
     axes.quiver(
         origins[:, 1],
         origins[:, 0],
@@ -202,7 +331,7 @@ def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64]) -> Non
         angles="xy",
         scale_units="xy",
         scale=1,
-        zorder=3 if is_map(places) else 2,
+        zorder=3 if on_map else 2,
         **look,
     )
 

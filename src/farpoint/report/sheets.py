@@ -6,7 +6,6 @@ Figures never touch the global state of pyplot, and matplotlib is imported only 
 from __future__ import annotations
 
 import base64
-import io
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,14 @@ FORMATS = ("png", "pdf", "svg")
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of this size in inches.
+    """Return an empty figure of this size in inches, which a notebook shows by itself.
 
     >>> new_figure(4, 3).get_size_inches()
     array([4., 3.])
     """
-    from matplotlib.figure import Figure
+    from farpoint.report.inline import InlineFigure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    return InlineFigure(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
@@ -65,12 +64,12 @@ def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
     return target
 
 
-def inline_image(figure: Figure) -> str:
+def inline_image(figure: Figure, *, dpi: float = 110) -> str:
     """Return a figure as an address that holds the whole image, for pages without outside references.
 
     >>> inline_image(new_figure(1, 1))[:22]
     'data:image/png;base64,'
     """
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=110)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    from farpoint.report.inline import png_of
+
+    return "data:image/png;base64," + base64.b64encode(png_of(figure, dpi)).decode()

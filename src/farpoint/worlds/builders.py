@@ -230,6 +230,9 @@ class Builders:
         next_states: Any = None,
         actions: ArrayLike | None = None,
         *,
+        terminated: ArrayLike | None = None,
+        truncated: ArrayLike | None = None,
+        begins: ArrayLike | None = None,
         symmetrize: bool = False,
         largest_component: bool = True,
         name: str = "log",
@@ -244,6 +247,10 @@ class Builders:
         actions : array of int, optional
             With them, each action seen in a state is a choice. Without, each pair of states seen is one, weighted by
             how often it was seen.
+        terminated, truncated, begins : arrays of bool, one per step, optional
+            Of arrays: which steps ended an episode, were the last before a time limit, began an episode. Default of
+            ``begins``: the first step, and each after one that ended an episode or was cut. Without any of the three
+            the log is one walk without episodes.
         symmetrize : bool
             Count every step backwards too, without its action: for worlds whose moves can be undone.
         largest_component : bool
@@ -266,16 +273,23 @@ class Builders:
         array([[0., 2., 0.],
                [1., 0., 1.],
                [0., 1., 0.]])
+
+        Two episodes, each from 0 to its end in 2:
+
+        >>> world = fp.World.from_log([0, 1, 0, 1], [1, 2, 1, 2], terminated=[False, True, False, True])
+        >>> world.starts, world.terminal
+        (array([1., 0., 0.]), array([False, False,  True]))
         """
         from farpoint.worlds.logs import read_log, world_from_log
 
-        log = read_log(states, next_states, actions)
+        log = read_log(states, next_states, actions, terminated, truncated, begins)
         return world_from_log(log, symmetrize=symmetrize, largest_component=largest_component, name=name)
 
     @staticmethod
     def from_samples(
         observations: Any,
         next_observations: Any = None,
+        actions: ArrayLike | None = None,
         *,
         n_states: int | None = None,
         neighbors: str = "both",
@@ -297,6 +311,10 @@ class Builders:
             ``next_observations``. Distances are Euclidean: scale dimensions of different units first.
         next_observations : array, shape (n, n_dimensions), optional
             Of each observation, the one a step later.
+        actions : array of int, shape (n,), optional
+            What was done in each step. With them (or with those of a log) ``world.actions`` is, for each move, the
+            action that most often made it; where no step did, the one that leads nearest to its end. Actions that are
+            rows of floats are not kept.
         n_states : int, optional
             How many representatives. Default 1000, or all different observations where there are fewer.
         neighbors : {"both", "temporal", "kernel"}
@@ -336,4 +354,4 @@ class Builders:
         from farpoint.worlds.samples import SampleGraph, world_from_samples
 
         graph = SampleGraph(n_states, neighbors, alpha, n_neighbors, representatives, seed)
-        return world_from_samples(observations, next_observations, graph, name=name)
+        return world_from_samples(observations, next_observations, graph, actions=actions, name=name)

@@ -13,6 +13,7 @@ import gymnasium
 import numpy as np
 from scipy.sparse import csr_array
 
+from farpoint.display.progress import bar_or
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer
 from farpoint.worlds.arrays import whole_numbers
 from farpoint.worlds.keys import StateKey, check_key, position_of, state_key, table_position
@@ -37,17 +38,18 @@ def world_from_env(
     """Return the world of an environment; see `World.from_env`."""
     check_function("state", state)
     check_function("progress", progress)
-    tell = progress or (lambda n_states: None)
     max_states = check_integer("max_states", max_states, 1)
     if restart is not None:
         restart = check_fraction("restart", restart)
     n_actions = count_actions(env)
     _check_wrappers(env)
-    if has_table(env) and state is None:
-        table = read_table(env, max_states, tell)
-    else:
-        layouts = [check_integer("seed", seed, 0)] if seeds is None else _check_seeds(seeds)
-        table = enumerate_states(env, n_actions, layouts, state, max_states, tell)
+    layouts = [check_integer("seed", seed, 0)] if seeds is None else _check_seeds(seeds)
+    with bar_or(None, "states") as bar:
+        tell = progress or (lambda n_states: bar(n_states, 0))
+        if has_table(env) and state is None:
+            table = read_table(env, max_states, tell)
+        else:
+            table = enumerate_states(env, n_actions, layouts, state, max_states, tell)
     spec = getattr(env, "spec", None)
     title = name or (spec.id if spec is not None else type(env.unwrapped).__name__)
     return table.world(_restart_probability(env) if restart is None else restart, title)

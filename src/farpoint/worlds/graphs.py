@@ -42,6 +42,7 @@ def world_from_weights(
     labels: tuple[Hashable, ...] | None = None,
     observations: NDArray[np.float64] | None = None,
     lengths: NDArray[np.float64] | None = None,
+    actions: NDArray[np.int32] | None = None,
     name: str,
 ) -> World:
     """Return the world of a connected graph whose weights were checked: one choice per edge."""
@@ -52,6 +53,7 @@ def world_from_weights(
     return World(
         transitions,
         matrix.indptr,
+        actions=actions,
         weights=None if (matrix.data == 1.0).all() else matrix.data,
         lengths=lengths,
         positions=positions,  # type: ignore[arg-type]

@@ -56,8 +56,14 @@ class Log:
         return f"Log({len(self)} steps)"
 
 
-def read_log(states: Any, next_states: Any, actions: Any) -> Log:
+def read_log(
+    states: Any, next_states: Any, actions: Any, terminated: Any = None, truncated: Any = None, begins: Any = None
+) -> Log:
     """Return the log of arrays, a `Log`, a Minari dataset, or a replay buffer."""
+    flags = {"terminated": terminated, "truncated": truncated, "begins": begins}
+    given = [name for name, value in flags.items() if value is not None]
+    if given and next_states is None:
+        raise InvalidInput(f"{given[0]} must go with arrays of states and next_states; got a log that has its own.")
     if isinstance(states, Log):
         return states
     if hasattr(states, "iterate_episodes"):
@@ -72,7 +78,39 @@ def read_log(states: Any, next_states: Any, actions: Any) -> Log:
             f"states and next_states must be equally long and not empty; got {len(before)} and {len(after)}."
         )
     taken = np.full(len(before), _NO_ACTION) if actions is None else _whole_actions(actions, len(before))
-    return Log(before, after, taken, np.zeros(len(before), dtype=bool))
+    return _with_episodes(Log(before, after, taken, np.zeros(len(before), dtype=bool)), flags)
+
+
+def _with_episodes(log: Log, given: dict[str, Any]) -> Log:
+    """Return a log with the episodes that its flags show; a step begins one after a step that ended one."""
+    if all(value is None for value in given.values()):
+        return log
+    flags = {name: np.zeros(len(log), dtype=bool) for name in given}
+    flags |= {name: _flags(name, value, len(log)) for name, value in given.items() if value is not None}
+    if given["begins"] is None:
+        flags["begins"] = np.concatenate([[True], (flags["terminated"] | flags["truncated"])[:-1]])
+    if not flags["begins"].any():
+        raise InvalidInput("begins must mark the first step of some episode; got none.")
+    if given["truncated"] is None:
+        # What neither went on nor terminated was cut; of the last episode nothing is known.
+        flags["truncated"] = np.concatenate([flags["begins"][1:], [False]]) & ~flags["terminated"]
+    first = [log.states[step] for step in np.flatnonzero(flags["begins"]).tolist()]
+    n_truncated = int((flags["truncated"] & ~flags["terminated"]).sum())
+    return Log(log.states, log.next_states, log.actions, flags["terminated"], first, n_truncated)
+
+
+def _flags(what: str, values: Any, n_steps: int) -> NDArray[np.bool_]:
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{what} must be one True or False per step; got {type(values).__name__}.") from error
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    whole = array.dtype == bool or (np.issubdtype(array.dtype, np.number) and np.isin(array, (0, 1)).all())
+    if array.shape != (n_steps,) or not whole or isinstance(values, np.ma.MaskedArray):
+        raise InvalidInput(
+            f"{what} must be one True or False per step ({n_steps}); got shape {array.shape} of {array.dtype}."
+        )
+    return array.astype(bool)
 
 
 def _keys(values: Any) -> list[Hashable]:

@@ -15,6 +15,7 @@ from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_in
 from farpoint.worlds.arrays import array_size, real_numbers
 from farpoint.worlds.graphs import connected_states, world_from_weights
 from farpoint.worlds.logs import Log
+from farpoint.worlds.sample_actions import SampleSteps, actions_of_moves, read_actions
 
 if TYPE_CHECKING:
     from farpoint.worlds.world import World
@@ -53,11 +54,14 @@ class SampleGraph:
         check_integer("seed", self.seed, 0)
 
 
-def world_from_samples(observations: Any, next_observations: Any, graph: SampleGraph, *, name: str) -> World:
+def world_from_samples(
+    observations: Any, next_observations: Any, graph: SampleGraph, *, actions: Any = None, name: str
+) -> World:
     """Return the graph of a continuous space as a world; see `World.from_samples`."""
     before, after = read_samples(observations, next_observations)
     if after is None and graph.neighbors == "temporal":
         raise InvalidInput("next_observations must be given for neighbors='temporal'; got None. Use 'kernel'.")
+    taken = _read_actions(observations, actions, after, len(before))
     states = _choose_states(before if after is None else np.concatenate([before, after]), graph)
     weights = csr_array((len(states), len(states)))
     if graph.neighbors != "temporal":
@@ -75,10 +79,28 @@ def world_from_samples(observations: Any, next_observations: Any, graph: SampleG
             "neighbors='kernel'."
         )
     edges = weights.tocoo()
+    moves = None
+    if taken is not None and after is not None:
+        nearest = NearestStates(states)
+        steps = SampleSteps(nearest.states(before), nearest.states(after), taken, after - before)
+        moves = actions_of_moves(states, edges.row, edges.col, steps)
     lengths = np.maximum(np.linalg.norm(states[edges.row] - states[edges.col], axis=1), _SHORTEST)
     # Two coordinates are x and y: a row is y, a column x.
     positions = states[:, ::-1] if states.shape[1] == 2 else None
-    return world_from_weights(weights, positions=positions, observations=states, lengths=lengths, name=name)
+    return world_from_weights(
+        weights, positions=positions, observations=states, lengths=lengths, actions=moves, name=name
+    )
+
+
+def _read_actions(
+    observations: Any, actions: Any, after: NDArray[np.float64] | None, n_steps: int
+) -> NDArray[np.int64] | None:
+    """Return the actions that are whole numbers, given or of a log; None where there are none."""
+    if actions is None:
+        actions = getattr(observations, "actions", None)
+    elif after is None:
+        raise InvalidInput("actions must go with next_observations; got none of these.")
+    return None if actions is None or after is None else read_actions(actions, n_steps)
 
 
 def read_samples(

@@ -23,6 +23,7 @@ from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.worlds import arrays
 from farpoint.worlds.builders import Builders, Known
 from farpoint.worlds.keys import check_key, numbered_state
+from farpoint.worlds.presenting import Presented
 
 if TYPE_CHECKING:
     from farpoint.worlds.samples import NearestStates
@@ -33,7 +34,7 @@ SAME_WEIGHT = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class World(Builders):
+class World(Builders, Presented):
     """A finite world without rewards: states, the choices each state has, and where each choice leads.
 
     Build one with `from_map`, `from_array`, `from_graph`, `from_env`, `from_log`, `from_samples` or a function of the
@@ -75,10 +76,9 @@ class World(Builders):
     --------
     >>> import farpoint as fp
     >>> world = fp.World.from_map('''
-    ... #####
-    ... #S..#
-    ... #.#.#
-    ... #####''')
+    ... S..
+    ... .#.
+    ... ''')
     >>> world.n_states, world.n_choices, world.start
     (5, 8, 0)
     >>> world.adjacency.toarray()[0]

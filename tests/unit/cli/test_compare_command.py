@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import farpoint as fp
+from farpoint.report.names import METHOD_TITLES
 from tests.helpers.commands import farpoint
 
 
@@ -47,13 +48,16 @@ def test_compare_a_map_of_ones_own(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (0, "")
     with (out / "comparison.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    assert list(rows) == [
-        "diffusion options", "eigenoptions", "cover options", "random options", "primitive actions",
-    ]  # fmt: skip
-    assert rows["diffusion options"]["options"] == "4"
-    assert float(rows["diffusion options"]["steps, median"]) < float(rows["primitive actions"]["steps, median"])
+    assert list(rows) == ["diffusion", "eigen", "cover", "random", "none"]
+    assert rows["diffusion"]["n_options"] == "4"
+    assert float(rows["diffusion"]["steps_median"]) < float(rows["none"]["steps_median"])
+    for row in rows.values():
+        numbers = {name: cell for name, cell in row.items() if name != "method" and not name.endswith("_capped")}
+        assert [float(cell) for cell in numbers.values() if cell]
+        assert {cell for name, cell in row.items() if name.endswith("_capped")} <= {"True", "False"}
+    assert "at most 100 per episode" in run.stdout.replace("\n", " ")
     assert (out / "comparison.png").read_bytes().startswith(b"\x89PNG")
-    assert all(method in run.stdout for method in rows)
+    assert all(METHOD_TITLES[method] in run.stdout for method in rows)
 
 
 def test_compare_on_tiny_worlds_and_narrow_terminals(tmp_path: Path) -> None:
@@ -66,9 +70,14 @@ def test_environments_by_name(tmp_path: Path) -> None:
     found = farpoint("discover", "gym:MiniGrid-Empty-8x8-v0", "--seed", "3", "--n-options", "4", "--out", str(tmp_path))
     assert (found.returncode, found.stderr) == (0, "")
     assert "score.png" in {file.name for file in tmp_path.iterdir()}
-    compared = farpoint("compare", "gym:CliffWalking-v1", "--n-runs", "3")
+    compared = farpoint("compare", "gym:CliffWalking-v1", "--n-runs", "3", "--out", str(tmp_path / "out"))
     assert compared.returncode == 0, compared.stderr
     assert "near-optimal" in compared.stdout
+    assert (tmp_path / "out" / "comparison.png").read_bytes().startswith(b"\x89PNG")
+    with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8") as file:
+        rows = {row["method"]: row for row in csv.DictReader(file)}
+    assert list(rows) == ["diffusion", "eigen", "cover", "random", "none"]
+    assert 0 < float(rows["none"]["first_target_low"]) <= float(rows["none"]["first_target"])
     unknown = farpoint("discover", "gym:Nowhere-v0")
     assert unknown.returncode == 2
     assert "must be registered in Gymnasium; got 'Nowhere-v0'" in unknown.stderr
@@ -85,6 +94,30 @@ def test_compare_on_a_large_world_samples_targets(tmp_path: Path) -> None:
     with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
     exact = fp.steps_between_states(world, n_targets=60, seed=0).mean_estimate
-    cell = rows["primitive actions"]["mean [95 %]"]
-    assert cell == f"{exact.value:,.0f} [{exact.low:,.0f}, {exact.high:,.0f}]"
-    assert rows["primitive actions"]["cover time [95 %]"] == "> 1,000,000"
+    cells = [float(rows["none"][f"steps_mean{end}"]) for end in ("", "_low", "_high")]
+    assert cells == [exact.value, exact.low, exact.high]
+    assert f"{exact.value:,.0f}" in run.stdout
+    assert rows["none"]["cover_time_capped"] == "True"
+    assert "> 1,000,000" in " ".join(run.stdout.split())
+
+
+def test_no_more_options_are_asked_for_than_there_are_at_a_t() -> None:
+    # At t = 13 the lake has 3 local maxima, at t = 1 more.
+    run = farpoint("compare", "gym:FrozenLake-v1", "--t", "13", "--n-runs", "2", "--methods", "diffusion,random")
+    assert (run.returncode, run.stderr) == (0, "")
+    rows = [line.split() for line in run.stdout.splitlines() if line.strip().startswith(("diffusion", "random"))]
+    # The number of options, and t where it matters.
+    assert [row[2:4] for row in rows] == [["3", "13"], ["3", "–"]]
+
+
+def test_an_episode_is_as_long_as_the_world_needs(tmp_path: Path) -> None:
+    # The way through a corridor of 200: five times as many steps are an episode.
+    corridor = "S" + "." * 198 + "G"
+    run = farpoint("compare", "-", "--methods", "none", "--n-runs", "1", "--n-episodes", "2", text=corridor)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "at most 995 per episode" in run.stdout.replace("\n", " ")
+    capped = farpoint(
+        "compare", "-", "--methods", "none", "--n-runs", "2", "--n-episodes", "2", "--max-steps", "20",
+        text=corridor,
+    )  # fmt: skip
+    assert "> 21 [21, 21]" in " ".join(capped.stdout.split())

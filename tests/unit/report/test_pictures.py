@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -12,6 +14,8 @@ from matplotlib.image import imread
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, OutputError, UnknownName
+from farpoint.report.layouts import graph_layout
+from tests.helpers.worlds import WORLDS
 
 
 def stationary_of_ring() -> Figure:
@@ -91,13 +95,13 @@ def test_a_route_goes_through_its_states() -> None:
         report.draw_route(world, [])
 
 
-def test_a_graph_is_drawn_as_dots_and_edges_at_its_layout() -> None:
+def test_a_graph_is_drawn_as_dots_and_edges_at_its_places() -> None:
     world = fp.World.from_graph([[0, 1, 1], [1, 0, 0], [1, 0, 0]])
-    # Row downwards, then column: what the positions of a world with a layout of fractions would be.
-    layout = np.array([[0.5, 0.0], [1.5, 2.0], [0.0, -1.0]])
-    axes = report.draw_score(world, [1.0, 2.0, 3.0], [2], layout=layout).axes[0]
+    # As in networkx: x to the right, y upwards.
+    pos = {0: (0.0, -0.5), 1: (2.0, -1.5), 2: (-1.0, 0.0)}
+    axes = report.draw_score(world, [1.0, 2.0, 3.0], [2], pos=pos).axes[0]
     dots, rings = axes.collections
-    np.testing.assert_array_equal(np.asarray(dots.get_offsets()), layout[:, ::-1])
+    np.testing.assert_array_equal(np.asarray(dots.get_offsets()), [[0.0, 0.5], [2.0, 1.5], [-1.0, 0.0]])
     np.testing.assert_array_equal(np.asarray(dots.get_array()), [1.0, 2.0, 3.0])
     np.testing.assert_array_equal(np.asarray(rings.get_offsets()), [[-1.0, 0.0]])
     (edges,) = axes.lines
@@ -108,31 +112,107 @@ def test_a_graph_is_drawn_as_dots_and_edges_at_its_layout() -> None:
     assert axes.yaxis_inverted(), "rows count downwards"
 
 
-def test_every_picture_takes_a_layout() -> None:
-    world = fp.grid((3, 3, 3))
-    layout = np.random.default_rng(0).random((27, 2))
+def every_picture(world: fp.World, **look: Any) -> list[Figure]:
     option = fp.discover(world)[0]
     scores = fp.score(world)
-    figures = [
-        report.draw_score(world, scores, [0, 26], layout=layout),
-        report.draw_stationary(world, fp.stationary(world), layout=layout),
-        report.draw_route(world, option.route(13), layout=layout),
-        report.draw_policy(option, layout=layout),
-        report.draw_score_over_t(world, {4: scores}, {4: [0, 26]}, layout=layout),
+    start = int(option.initiation.argmax())
+    return [
+        report.draw_world(world, **look),
+        report.draw_score(world, scores, [0, 1], **look),
+        report.draw_stationary(world, np.full(world.n_states, 1.0 / world.n_states), **look),
+        report.draw_route(world, option.route(start), **look),
+        report.draw_policy(option, **look),
+        world.draw(**look),
+        fp.discover(world).draw(**look),
+        scores.draw(**look),
+        fp.find_goals(world, scores).draw(**look),
     ]
-    for figure in figures:
-        assert len(np.asarray(figure.axes[0].collections[0].get_offsets())) == 27
-    with pytest.raises(InvalidInput, match=r"layout must be given .* Pass an array of shape \(27, 2\)"):
-        report.draw_policy(option)
-    with pytest.raises(InvalidInput, match=r"layout must be finite and of shape \(27, 2\); got shape \(26, 2\)"):
-        report.draw_score(world, scores, layout=layout[1:])
 
 
-def test_a_layout_of_whole_numbers_is_a_map() -> None:
+@pytest.mark.parametrize("name", sorted(WORLDS))
+def test_every_kind_of_world_has_every_picture(name: str) -> None:
+    world = WORLDS[name]()
+    for figure in every_picture(world):
+        # A panel, or several, and what is on it.
+        assert figure.axes[0].images or figure.axes[0].collections
+
+
+def test_every_picture_takes_places_axes_a_size_and_colors() -> None:
+    world = fp.grid((3, 3, 3))
+    pos = np.random.default_rng(0).random((27, 2))
+    for figure in every_picture(world, pos=pos, figsize=(3, 2), cmap="magma"):
+        dots = figure.axes[0].collections[0]
+        assert len(np.asarray(dots.get_offsets())) == 27
+        assert dots.get_cmap().name == "magma"
+        assert figure.get_size_inches().tolist() == [3, 2]
+    given = Figure()
+    for figure in every_picture(world, ax=given.subplots(), labels=False):
+        assert figure is given
+    message = r"pos must be x and y of every state, finite and of shape \(27, 2\); got shape \(26, 2\)"
+    with pytest.raises(InvalidInput, match=message):
+        world.draw(pos=pos[1:])
+    with pytest.raises(InvalidInput, match="pos must have a place for every state; got none for 3"):
+        world.draw(pos=dict.fromkeys(range(3), (0, 0)))
+    with pytest.raises(InvalidInput, match="cmap must be a color map"):
+        world.draw(cmap="no such map")
+    with pytest.raises(InvalidInput, match="figsize must go without ax"):
+        world.draw(ax=Figure().subplots(), figsize=(2, 2))
+    with pytest.raises(InvalidInput, match="keyword must be one of pos, labels"):
+        world.draw(colour="red")
+
+
+def test_a_layout_keeps_neighbors_near() -> None:
+    # A cycle of twelve is laid out as a circle: all edges equally long, opposite states a diameter apart.
+    cycle = fp.World.from_graph(nx.cycle_graph(12))
+    places = graph_layout(cycle)
+    sides = np.linalg.norm(places - np.roll(places, 1, axis=0), axis=1)
+    across = np.linalg.norm(places - np.roll(places, 6, axis=0), axis=1)
+    np.testing.assert_allclose(sides, sides.mean(), rtol=0.02)
+    np.testing.assert_allclose(across, across.mean(), rtol=0.02)
+    assert across.mean() > 3 * sides.mean()
+    # Beyond 500 states distances to pivots suffice: moves are far shorter than the whole.
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(25, 25))
+    wide = fp.World.from_graph(grid)
+    places = graph_layout(wide)
+    moves = wide.adjacency.tocoo()
+    lengths = np.linalg.norm(places[moves.row] - places[moves.col], axis=1)
+    assert lengths.max() < 0.15 * np.ptp(places, axis=0).max()
+
+
+def test_places_of_whole_numbers_are_a_map() -> None:
     world = fp.World.from_graph([[0, 1], [1, 0]])
-    axes = report.draw_score(world, [1.0, 2.0], layout=[[0.0, 0.0], [0.0, 1.0]]).axes[0]
+    axes = report.draw_score(world, [1.0, 2.0], pos=[[0.0, 0.0], [1.0, 0.0]]).axes[0]
     shown = np.asarray(axes.images[1].get_array().filled(np.nan))  # type: ignore[union-attr]
     np.testing.assert_array_equal(shown[1], [np.nan, 1.0, 2.0, np.nan])
+
+
+def test_labels_are_written_where_they_are_few_or_asked_for() -> None:
+    def texts(figure: Figure) -> list[str]:
+        return [text.get_text() for text in figure.axes[0].texts]
+
+    club = fp.World.from_graph(nx.relabel_nodes(nx.path_graph(3), {0: "a", 1: "b", 2: "c"}))
+    assert texts(club.draw()) == ["a", "b", "c"]
+    assert texts(club.draw(labels=False)) == []
+    assert texts(club.draw(labels={"b": "bridge"})) == ["bridge"]
+    assert texts(fp.maze().draw()) == []
+    assert len(texts(fp.maze().draw(labels=True))) == 148
+    with pytest.raises(InvalidInput, match="labels must be one text per state"):
+        club.draw(labels=["x"])
+
+
+def test_minigrid_has_a_panel_for_each_thing_carried_and_state_of_the_door() -> None:
+    world = WORLDS["door_key"]()
+    titles = [axes.get_title() for axes in world.draw().axes if axes.get_title()]
+    assert titles[0] == "carries nothing\nyellow door locked"
+    assert "carries the yellow key\nyellow door open" in titles
+    # The key is carried or not while the door is locked, open or closed; locked again it cannot be.
+    assert len(titles) == len(set(titles)) == 6
+    scores = fp.score(world)
+    panels = [axes.collections[0] for axes in scores.draw().axes[:6]]
+    shown = np.concatenate([np.asarray(panel.get_array()) for panel in panels])
+    np.testing.assert_array_equal(np.sort(shown), np.sort(scores))
+    # On given axes there is room for one panel only.
+    assert len(scores.draw(ax=Figure().subplots()).axes) == 2
 
 
 def test_bad_targets(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from stable_baselines3.common.buffers import ReplayBuffer
 import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected
 from tests.helpers.envs import make
+from tests.helpers.worlds import assert_same_world
 
 
 def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> None:
@@ -207,3 +208,53 @@ def test_replay_buffers_of_stable_baselines() -> None:
     world = fp.World.from_log(buffer)
     assert world.n_states == 3
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+
+
+def test_arrays_with_flags_are_the_log_that_was_recorded() -> None:
+    # An environment whose every step is kept as arrays, as a program of one's own would keep them.
+    env = make("FrozenLake-v1", is_slippery=False, max_episode_steps=7)
+    recorded = fp.record_log(env, 600, seed=2)
+    n_steps = len(recorded)
+    env = make("FrozenLake-v1", is_slippery=False, max_episode_steps=7)
+    actions = np.random.default_rng(2).integers(4, size=n_steps)
+    rows: dict[str, list[int]] = {"before": [], "after": [], "terminated": [], "truncated": [], "begins": []}
+    here, begins = env.reset(seed=2)[0], True
+    for action in actions:
+        there, _, terminated, truncated, _ = env.step(int(action))
+        for name, value in zip(rows, (here, there, terminated, truncated, begins), strict=True):
+            rows[name].append(int(value))
+        begins = terminated or truncated
+        here = env.reset()[0] if begins else there
+    flags: dict[str, Any] = {name: np.array(rows[name], dtype=bool) for name in ("terminated", "truncated", "begins")}
+    expected = fp.World.from_log(recorded)
+    for given in (flags, {name: flags[name] for name in ("terminated", "truncated")}):
+        world = fp.World.from_log(rows["before"], rows["after"], actions, **given)
+        assert_same_world(world, expected)
+
+
+def test_an_episode_that_begins_was_cut_if_it_did_not_terminate() -> None:
+    # 0 → 1 → 2 and cut; 0 → 1 and ended.
+    world = fp.World.from_log([0, 1, 0], [1, 2, 1], begins=[1, 0, 1], terminated=[0, 0, 1])
+    assert world.restart is not None
+    # Of two arrivals in 1 one ended there; of three steps one was cut.
+    np.testing.assert_allclose(world.restart, [1 / 3, 1 / 2 + 1 / 2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"terminated": [True]}, r"terminated must be one True or False per step \(2\); got shape \(1,\)"),
+        ({"truncated": [0.5, 1.0]}, "truncated must be one True or False per step"),
+        ({"begins": ["yes", "no"]}, "begins must be one True or False per step"),
+        ({"begins": [False, False]}, "begins must mark the first step of some episode; got none"),
+    ],
+)
+def test_flags_that_are_none(flags: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fp.World.from_log([0, 1], [1, 0], **flags)
+
+
+def test_flags_belong_to_arrays() -> None:
+    log = fp.record_log(make("FrozenLake-v1"), 30)
+    with pytest.raises(InvalidInput, match="terminated must go with arrays of states and next_states"):
+        fp.World.from_log(log, terminated=[True] * 30)

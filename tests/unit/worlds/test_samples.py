@@ -278,3 +278,45 @@ def test_few_dimensions_need_no_other_package(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "sklearn.neighbors", None)
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
     assert fp.World.from_samples(square(50), n_states=20).n_states == 20
+
+
+def test_the_actions_of_a_log_are_kept() -> None:
+    # Four directions on a plane, each step 1 long: the action of a move is the direction it goes.
+    rng = np.random.default_rng(0)
+    directions = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+    before = rng.integers(0, 8, size=(3000, 2)).astype(float)
+    actions = rng.integers(4, size=3000)
+    after = before + directions[actions]
+    world = fp.World.from_samples(before, after, actions, neighbors="temporal")
+    assert world.actions is not None
+    assert world.observations is not None
+    moves = world.adjacency.tocoo()
+    steps = world.observations[moves.col] - world.observations[moves.row]
+    np.testing.assert_array_equal(directions[world.actions], steps)
+    # A log has actions of its own; moves that were never seen have those that go that way.
+    log = fp.worlds.SampleLog(before, actions, after)
+    both = fp.World.from_samples(log, neighbors="both", n_neighbors=4)
+    assert both.actions is not None
+    assert both.observations is not None
+    moves = both.adjacency.tocoo()
+    steps = both.observations[moves.col] - both.observations[moves.row]
+    straight = np.abs(steps).sum(axis=1) == 1
+    np.testing.assert_array_equal(directions[both.actions[straight]], steps[straight])
+    assert (both.actions >= 0).all()
+
+
+def test_actions_that_are_rows_of_floats_are_not_kept() -> None:
+    before = np.random.default_rng(0).random((200, 2))
+    with_actions = fp.World.from_samples(before, before + 0.01, before, n_states=20)
+    without = fp.World.from_samples(before, before + 0.01, n_states=20)
+    np.testing.assert_array_equal(with_actions.actions, without.actions)
+
+
+def test_actions_that_are_none() -> None:
+    before = np.random.default_rng(0).random((20, 2))
+    with pytest.raises(InvalidInput, match=r"actions must be one per observation \(20\); got shape \(3,\)"):
+        fp.World.from_samples(before, before + 0.01, [0, 1, 2])
+    with pytest.raises(InvalidInput, match="actions must go with next_observations"):
+        fp.World.from_samples(before, actions=np.zeros(20, dtype=int))
+    with pytest.raises(InvalidInput, match="actions must be whole numbers of at least 0; got -3"):
+        fp.World.from_samples(before, before + 0.01, np.full(20, -3))

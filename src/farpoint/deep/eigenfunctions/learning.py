@@ -18,6 +18,7 @@ from farpoint.deep.eigenfunctions.objectives import OBJECTIVES
 from farpoint.deep.eigenfunctions.training import Settings, train
 from farpoint.deep.tensors import check_widths, one_thread
 from farpoint.diffusion.spectra.bases import fixed_signs
+from farpoint.display.progress import shows_progress
 from farpoint.errors import InvalidInput, check_function, check_integer, check_positive, check_word
 from farpoint.worlds import World
 
@@ -26,6 +27,7 @@ _NEGLIGIBLE = 1e-10
 
 
 @one_blas_thread()
+@shows_progress("learning eigenfunctions")
 def learn_eigenfunctions(
     observations: Any,
     next_observations: Any = None,

@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.diffusion.goals.order import SAME_SCORE, descending
 from farpoint.diffusion.goals.peaks import bands_of, find_peaks, prominences_of
 from farpoint.diffusion.walk import Walk
+from farpoint.display import Drawn, Framed
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 from farpoint.worlds import World, WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
+from farpoint.worlds.presenting import state_columns
 
 
-class Goals:
+class Goals(Drawn, Framed):
     """Local maxima of a score, highest first.
 
     Attributes
@@ -30,6 +32,8 @@ class Goals:
     prominences : array of float
         How far the score must fall on the way to a higher maximum; of the highest, to the lowest score of all. Computed
         when first asked for.
+    world : World or None
+        Where the states lie, for pictures and tables; not kept in a pickle.
 
     Examples
     --------
@@ -47,8 +51,9 @@ class Goals:
         states: NDArray[np.int64],
         heights: NDArray[np.float64],
         prominences: NDArray[np.float64] | Callable[[], NDArray[np.float64]],
+        world: World | None = None,
     ) -> None:
-        self.states, self.heights = states, heights
+        self.states, self.heights, self.world = states, heights, world
         self._find = prominences
 
     @cached_property
@@ -79,7 +84,12 @@ class Goals:
         """
         if not isinstance(keep, np.ndarray) or keep.dtype != bool or keep.shape != self.states.shape:
             raise InvalidInput(f"keep must be an array of one True or False per goal ({len(self)}); got {keep!r}.")
-        return Goals(self.states[keep], self.heights[keep], lambda: self.prominences[keep])
+        return Goals(self.states[keep], self.heights[keep], lambda: self.prominences[keep], self.world)
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per goal: its state, where that is, how high and how prominent."""
+        where = {"state": self.states} if self.world is None else state_columns(self.world, self.states)
+        return {**where, "height": self.heights, "prominence": self.prominences}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Goals, (self.states, self.heights, self.prominences)
@@ -146,7 +156,7 @@ def goals_of(
     bands = bands_of(world)
     states = np.flatnonzero(find_peaks(bands, values, tolerance).is_peak)
     states = states[descending(values[states], states, tolerance)]
-    goals = Goals(states, values[states], lambda: prominences_of(bands, values, states, tolerance))
+    goals = Goals(states, values[states], lambda: prominences_of(bands, values, states, tolerance), world)
     return goals if min_prominence == 0.0 else goals.where(goals.prominences >= min_prominence)
 
 

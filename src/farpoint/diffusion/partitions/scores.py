@@ -67,7 +67,9 @@ def score_partitions(
     name = f"scores-t{t}" if tolerance is None else f"scores-t{t}-{tolerance:g}"
     missing = [k for k in range(world.n_partitions) if not _is_there(world, name, k, t, tolerance)]
     tasks = [(k, name, t, tolerance) for k in missing]
-    for done, _ in enumerate(each(_score_partition, world, tasks, n_jobs=n_jobs), start=1):
+    for done, _ in enumerate(
+        each(_score_partition, world, tasks, n_jobs=n_jobs, label=None if progress else "score"), start=1
+    ):
         if progress is not None:
             progress(world.n_partitions - len(missing) + done, world.n_partitions)
     return Path(folder) / name
@@ -222,7 +224,7 @@ def goals_of_partitions(
     tasks = [(k, name, tolerance) for k in range(world.n_partitions)]
     decided: list[NDArray[np.int64]] = []
     borders: list[Border] = []
-    for goals, border in each(_goals_of_partition, world, tasks, n_jobs=n_jobs):
+    for goals, border in each(_goals_of_partition, world, tasks, n_jobs=n_jobs, label="goals"):
         decided.append(goals)
         borders.append(border)
     return np.sort(np.concatenate([*decided, _joined(borders)]))

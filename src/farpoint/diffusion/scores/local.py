@@ -165,7 +165,8 @@ class LocalScores:
                 missing.append(number)
             else:
                 fill(number, piece)
-        results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs)
+        label = "score" if progress is None else None
+        results = each_as_done(function, shared, [blocks[number] for number in missing], n_jobs=n_jobs, label=label)
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
             piece = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
             fill(missing[place], piece)

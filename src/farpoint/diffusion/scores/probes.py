@@ -45,7 +45,8 @@ def probe_scores(
     squares, fourths = np.zeros(walk.n_states), np.zeros(walk.n_states)
     # Computed once, here, and not by every worker.
     _ = walk.pi, walk.stay, walk.leave
-    sums = each(_probe, (walk, t, power), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs)
+    label = "score" if progress is None else None
+    sums = each(_probe, (walk, t, power), list(zip(seeds, sizes, strict=True)), n_jobs=n_jobs, label=label)
     for done, (second, fourth) in enumerate(sums, start=1):
         squares += second
         fourths += fourth

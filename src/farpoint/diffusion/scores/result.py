@@ -8,10 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.display import Drawn, Framed
 from farpoint.errors import InvalidInput
+from farpoint.worlds import World
+from farpoint.worlds.presenting import state_columns
 
 
-class Scores(np.ndarray[Any, np.dtype[np.float64]]):
+class Scores(Drawn, Framed, np.ndarray[Any, np.dtype[np.float64]]):
     """f_t of every state: an array of floats with a record of how it was computed.
 
     Slices, reshaped and transposed copies and results of arithmetic are plain arrays; only the whole has the record.
@@ -31,6 +34,8 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
         exact solver has a bound too.
     standard_error : array of float, shape (n_states,), or None
         Of scores estimated from random probes.
+    world : World or None
+        Where the states lie, for pictures and tables; not kept in a pickle.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
     reason: str = ""
     error_bound: NDArray[np.float64] | None = None
     standard_error: NDArray[np.float64] | None = None
+    world: World | None = None
 
     @classmethod
     def of(cls, values: NDArray[np.float64], **record: Any) -> Self:
@@ -58,6 +64,21 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
             setattr(scores, name, value)
         return scores
 
+    def columns(self) -> dict[str, Any]:
+        """Return one row per state: where it is, its score, and how certain that is.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> list(fp.score(fp.open_room(4, 4)).columns())
+        ['state', 'row', 'column', 'score']
+        """
+        states = np.arange(self.size)
+        columns: dict[str, Any] = {"state": states} if self.world is None else state_columns(self.world, states)
+        columns["score"] = np.asarray(self).ravel()
+        certain = {"error_bound": self.error_bound, "standard_error": self.standard_error}
+        return columns | {name: value for name, value in certain.items() if value is not None}
+
     def copy(self, order: Any = "C") -> Self:
         """Return a copy with the record."""
         return type(self).of(np.array(self, order=order), **vars(self))
@@ -66,7 +87,8 @@ class Scores(np.ndarray[Any, np.dtype[np.float64]]):
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _restored, (np.asarray(self), vars(self), type(self))
+        record = {name: value for name, value in vars(self).items() if name != "world"}
+        return _restored, (np.asarray(self), record, type(self))
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)

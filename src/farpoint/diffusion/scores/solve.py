@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion.scores.bounds import worth_stating
-from farpoint.diffusion.scores.choose import choose_form, choose_solver, symmetrized_by_auto
+from farpoint.diffusion.scores.choose import SECONDS_PER_CUBE, choose_form, choose_solver, symmetrized_by_auto
 from farpoint.diffusion.scores.local import LocalScores, Progress
-from farpoint.diffusion.scores.probes import probe_scores
+from farpoint.diffusion.scores.probes import probe_scores, probe_seconds
 from farpoint.diffusion.scores.request import DEFAULT_PROBES, ScoreRequest
 from farpoint.diffusion.scores.result import Scores
 from farpoint.diffusion.scores.spectral import (
@@ -36,8 +36,9 @@ from farpoint.diffusion.scores.spectral import (
 )
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.diffusion.walk import Walk
+from farpoint.display.progress import announce
 from farpoint.errors import InvalidInput
-from farpoint.worlds import WorldLike
+from farpoint.worlds import WorldLike, as_world
 
 _ROUNDING = 1e-9
 
@@ -68,9 +69,10 @@ def score(
         Diffusion time, above 0. Larger is smoother and gives fewer local maxima. The local solver and the probes need
         a whole number.
     solver : {"auto", "spectral", "local", "truncated", "probes"}
-        ``"auto"`` takes the cheapest that is exact; where none can be afforded, the local one with a tolerance of a
-        thousandth; where that cannot either, probes (or, for a fraction of t, the truncated one). The result's
-        ``solver`` and ``reason`` say which and why.
+        ``"auto"`` takes the cheapest that is exact. Where that takes more than a minute and one that errs by a
+        thousandth at most takes far less, that one: the local one with a tolerance, or the truncated one where 50
+        components suffice. Where none can be afforded, probes (or, for a fraction of t, the truncated one). The
+        result's ``solver`` and ``reason`` say which and why, ``error_bound`` how far off it may be.
     form : {"auto", "polar", "walk", "symmetrized"}
         Only matters in worlds that are not symmetric: Algorithm 2 of the paper, Proposition 2 on the walk itself, or
         Algorithm 1 on the mean of the weights in both directions. ``"auto"`` takes the first of these that is defined
@@ -142,7 +144,9 @@ def score(
         n_jobs=n_jobs,
         device=device,
     )
-    return walk_scores(Walk.of(world), request)
+    scores = walk_scores(Walk.of(world), request)
+    scores.world = as_world(world)
+    return scores
 
 
 def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
@@ -157,17 +161,22 @@ def walk_scores(walk: Walk, request: ScoreRequest) -> Scores:
     if request.decomposition is not None:
         check_decomposition(walk, request.decomposition, request.form)
     form, form_reason = choose_form(walk, request.form, request.solver)
-    solver, plan, reason = choose_solver(walk, request, form)
+    solver, plan, reason, found = choose_solver(walk, request, form)
     reason = reason + form_reason
+    what = f"score at t = {request.t:g} of {walk.n_states:,} states, solver {solver} ({reason})"
     if plan is not None:
+        announce(what, plan.seconds)
         return _local(plan, request, form, reason)
     if solver == "probes":
         n_probes = request.n_probes or DEFAULT_PROBES
+        announce(what, probe_seconds(walk, int(request.t), n_probes))
         values, error = probe_scores(
             walk, int(request.t), n_probes, request.seed, progress=request.progress, n_jobs=request.n_jobs
         )
         return Scores.of(values, t=request.t, solver=solver, form=form, reason=reason, standard_error=error)
-    spectrum = spectrum_for(walk, request, solver)
+    if solver == "spectral" and request.decomposition is None:
+        announce(what, SECONDS_PER_CUBE * walk.n_states**3)
+    spectrum = found or spectrum_for(walk, request, solver)
     if max(np.abs(spectrum.omega).max(), spectrum.omega_next) > 1.0 + _ROUNDING:
         least = min(spectrum.omega.min(), -spectrum.omega_next)
         if automatic and float(request.t).is_integer():

@@ -8,6 +8,7 @@ inside repeated eigenvalues, and the score would be wrong.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from farpoint.diffusion.spectra.bases import SAME_DENSE, canonical_vectors
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import leading_components
 from farpoint.diffusion.walk import Walk
+from farpoint.display import Framed
 from farpoint.errors import InvalidInput, check_integer, check_time
 from farpoint.worlds import WorldLike
 
@@ -31,7 +33,7 @@ _NEARLY_ZERO = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spectrum:
+class Spectrum(Framed):
     """Eigenvalues of the lazy walk, largest first, and the eigenvectors that belong to them.
 
     Attributes
@@ -63,6 +65,10 @@ class Spectrum:
     degrees: NDArray[np.float64]
     omega_next: float
     fingerprint: str
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per component: its number and its eigenvalue."""
+        return {"component": np.arange(self.n_components), "omega": self.omega}
 
     @property
     def n_components(self) -> int:

@@ -59,7 +59,7 @@ SUITE = Suite(
     lead=(
         "Nothing is known beforehand, and every step counts, those that find the options too. Intra-option Q-learning "
         f"from scratch (<code>fp.learn_from_scratch</code>) with {N_OPTIONS} options that are made anew as more is "
-        f"seen, one of them taken with the probability stated below where the agent explores; {FULL.n_runs} "
+        "seen, one of them taken with the probability stated below where the agent explores; {n_runs} "
         "runs over all layouts. Environments that can be enumerated are simulated, with a reward of 1 at the target "
         "instead of their own; the agent is told nothing but which actions are possible where it stands."
     ),

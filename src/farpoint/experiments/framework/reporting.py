@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
 from farpoint.experiments.framework.claims import judge
@@ -59,9 +59,10 @@ def build_report(
                 results.seconds_of(experiment.parts(results.scale)),
             )
         )
-    lead = suite.lead
+    lead = _filled(suite.lead, results.scale)
     if results.scale != suite.full:
-        lead += " <strong>A quick look, with far less work than a full run.</strong>"
+        less = _difference(results.scale, suite.full)
+        lead += f" <strong>A quick look, with far less work than a full run{less}.</strong>"
     if verdicts:
         holding = sum(verdict.verdict == HOLDS for verdict in verdicts)
         lead += (
@@ -102,3 +103,28 @@ def write_report(report: SuiteReport, folder: Path, stem: str, prefix: str) -> N
                 for v in report.verdicts
             ],
         )
+
+
+def _filled(lead: str, scale: object) -> str:
+    """Return a lead with the numbers of this run: ``{n_runs}`` stands for that field of the scale."""
+    for item in fields(scale) if is_dataclass(scale) and not isinstance(scale, type) else ():
+        lead = lead.replace(f"{{{item.name}}}", _listed(getattr(scale, item.name)))
+    return lead
+
+
+def _difference(scale: object, full: object) -> str:
+    """Return what a run did less of, as a text: what was really run, and what a full run does."""
+    if not is_dataclass(scale) or isinstance(scale, type) or type(scale) is not type(full):
+        return ""
+    changed = [
+        f"{item.name.removeprefix('n_').replace('_', ' ')} {_listed(ours)} instead of {_listed(theirs)}"
+        for item in fields(scale)
+        if (ours := getattr(scale, item.name)) != (theirs := getattr(full, item.name))
+    ]
+    return f": {'; '.join(changed)}" if changed else ""
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -90,7 +90,7 @@ class Suite(Generic[ScaleT]):
     name : str
         Of the command and of the output files.
     title, lead : str
-        Of the page; the lead is HTML.
+        Of the page; the lead is HTML, in which ``{n_runs}`` stands for that number of the scale that was run.
     experiments : sequence of Experiment
     kinds : mapping from kind to function
         A function takes ``n_jobs`` and the parameters of the part as keywords and returns a dictionary of arrays.

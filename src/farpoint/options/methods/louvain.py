@@ -94,7 +94,7 @@ def _next_to_each_other(world: World, members: NDArray[np.int64]) -> list[tuple[
 
 def _moves_to_set(world: World, states: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the least number of moves from every state to one of a set of states."""
-    from farpoint.options.route_kernels import come_nearer
+    from farpoint.options.search_kernels import come_nearer
 
     moves, graph = np.full(world.n_states, np.inf), world.incoming
     for state in states:

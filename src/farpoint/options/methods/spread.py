@@ -53,7 +53,7 @@ def spread_states(
     >>> spread_states(fp.grid((9,)), np.arange(9), 3)
     array([0, 4, 8])
     """
-    from farpoint.options.route_kernels import come_nearer
+    from farpoint.options.search_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)
     for state in () if far_from is None else far_from:

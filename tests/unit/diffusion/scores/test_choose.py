@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import farpoint as fp
 from farpoint.diffusion import ScoreRequest, Walk
+from farpoint.diffusion.scores import choose
 from farpoint.diffusion.scores.choose import choose_solver
 from farpoint.errors import InvalidInput
 
@@ -73,3 +75,42 @@ def test_a_plan_is_made_once_and_holds_what_was_requested() -> None:
     assert (choice.solver, choice.reason) == ("local", "requested")
     assert (choice.plan.t, choice.plan.tolerance) == (9, 0.1)
     assert choice.plan.walk is walk
+
+
+def towns(n_towns: int, size: int) -> fp.World:
+    """Expanders, joined in a ring by single edges: few slow components, all others die out soon."""
+    graph = nx.disjoint_union_all([nx.random_regular_graph(6, size, seed=town) for town in range(n_towns)])
+    graph.add_edges_from((size * town, size * ((town + 1) % n_towns) + 1) for town in range(n_towns))
+    return fp.World.from_graph(graph)
+
+
+def test_auto_takes_the_leading_components_where_they_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = towns(6, 60)
+    exact = fp.score(world, 100, "spectral")
+    monkeypatch.setattr(choose, "DENSE_LIMIT", 100)
+    monkeypatch.setattr(choose, "GLANCE_SECONDS", 0.0)
+    scores = fp.score(world, 100)
+    assert scores.solver == "truncated"
+    assert scores.reason.startswith("auto: 50 components are within 0.001; all of 100 steps would take about")
+    assert scores.error_bound is not None
+    assert (scores.error_bound <= 1e-3 * scores).all()
+    assert (np.abs(scores - exact) <= scores.error_bound).all()
+
+
+def test_auto_follows_the_part_that_matters_of_a_planar_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.World.from_graph(fp.open_room(40, 40).adjacency)
+    exact = fp.score(world, 60, "spectral")
+    monkeypatch.setattr(choose, "DENSE_LIMIT", 100)
+    assert fp.score(world, 60).reason.endswith("1600 states are too many for a whole decomposition")
+    monkeypatch.setattr(choose, "GLANCE_SECONDS", 0.0)
+    scores = fp.score(world, 60)
+    assert scores.solver == "local"
+    assert "all of 60 steps would take about" in scores.reason
+    assert (np.abs(scores - exact) <= 1e-3 * exact).all()
+
+
+def test_auto_stays_exact_where_nothing_is_far_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.World.from_graph(nx.barabasi_albert_graph(300, 2, seed=0))
+    monkeypatch.setattr(choose, "DENSE_LIMIT", 100)
+    monkeypatch.setattr(choose, "GLANCE_SECONDS", 0.0)
+    assert fp.score(world, 4).reason.endswith("300 states are too many for a whole decomposition")

@@ -1,0 +1,121 @@
+"""The cells of a comparison: as columns of a CSV file, and as text for a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from farpoint.measures.statistics import Estimate, interquartile_mean
+from farpoint.options import OptionSet
+from farpoint.report.names import METHOD_TITLES
+from farpoint.worlds import World
+
+# On a narrower terminal the table is a list.
+_NARROW = 110
+
+
+class Cell(NamedTuple):
+    """A number with its 95 % interval, and whether a limit cut it off, so that the true one is larger.
+
+    Examples
+    --------
+    >>> print(Cell(1224.0, 853.0, 1817.0))
+    1,224 [853, 1,817]
+    >>> print(Cell(300_000.0, 280_000.0, 300_000.0, capped=True))
+    > 300,000 [280,000, 300,000]
+    >>> Cell(5.0).columns("cover_time")
+    {'cover_time': 5.0, 'cover_time_low': nan, 'cover_time_high': nan, 'cover_time_capped': False}
+    """
+
+    value: float
+    low: float = float("nan")
+    high: float = float("nan")
+    capped: bool = False
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> Cell:
+        """Return an estimate as a cell."""
+        return cls(estimate.value, estimate.low, estimate.high)
+
+    @classmethod
+    def of_runs(cls, runs: NDArray[np.float64], limit: float) -> Cell:
+        """Return the interquartile mean of runs that end at a limit: cut off if runs of the middle half were.
+
+        >>> print(Cell.of_runs(np.array([3.0, 5.0, 4.0, np.inf, np.inf]), 100))
+        > 36 [4, 100]
+        """
+        # A quarter of the runs at either end is not looked at.
+        beyond = int(np.count_nonzero(runs > limit))
+        estimate = interquartile_mean(np.minimum(runs, limit))
+        return cls(estimate.value, estimate.low, estimate.high, beyond > runs.size // 4)
+
+    def columns(self, name: str) -> dict[str, float | bool]:
+        """Return the cell as four columns of a table."""
+        parts = {f"{name}_{part}": getattr(self, part) for part in ("low", "high", "capped")}
+        return {name: self.value, **parts}
+
+    def __str__(self) -> str:
+        sign = "> " if self.capped else ""
+        if np.isnan(self.low):
+            return f"{sign}{short(self.value)}"
+        return f"{sign}{short(self.value)} [{short(self.low)}, {short(self.high)}]"
+
+
+def short(number: float) -> str:
+    """Return a number with few digits.
+
+    >>> short(2.34), short(1224.0), short(3e9), short(float("inf"))
+    ('2.3', '1,224', '3.0e+09', '∞')
+    """
+    if number < 10:
+        return f"{number:.1f}"
+    return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.1e}"
+
+
+def about_cells(options: OptionSet, given: float | None) -> dict[str, str]:
+    """Return the first cells of a row: the method, how many options, at which t, taken how often."""
+    t = options.record.get("t")
+    return {
+        "method": METHOD_TITLES[options.method],
+        "options": str(len(options)),
+        "t": "–" if t is None else f"{t:g}",
+        "p": _chance(options, given),
+    }
+
+
+def fact_columns(options: OptionSet, given: float | None) -> dict[str, object]:
+    """Return the first columns of a row of the CSV file."""
+    chance = options.option_probability if given is None else given
+    return {
+        "method": options.method,
+        "n_options": len(options),
+        "t": options.record.get("t"),
+        "option_probability": chance if len(options) else None,
+    }
+
+
+def print_rows(console: Console, world: World, rows: Sequence[Mapping[str, str]]) -> None:
+    """Print a table, or on a narrow terminal a list."""
+    if console.width < _NARROW:
+        for row in rows:
+            console.print(Text("\n".join(f"{name}: {value}" for name, value in row.items()) + "\n"))
+        return
+    table = Table(title=f"{world.name}, {world.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        # As plain text: rich would read an interval in brackets as markup.
+        table.add_row(*(Text(value) for value in row.values()))
+    console.print(table)
+
+
+def _chance(options: OptionSet, given: float | None) -> str:
+    if len(options) == 0:
+        return "–"
+    return f"{options.option_probability if given is None else given:.3g}"
