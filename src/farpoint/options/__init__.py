@@ -2,6 +2,7 @@
 
 from farpoint.options.discovery import discover
 from farpoint.options.graph_options import GraphOptions, direction_controller
+from farpoint.options.learned_controller import LearnedController
 from farpoint.options.learned_options import LearnedOption, LearnedOptions
 from farpoint.options.methods import METHODS
 from farpoint.options.nearest import nearest_controller
@@ -12,6 +13,7 @@ from farpoint.options.protocol import OptionLike, OptionList, Options
 __all__ = [
     "METHODS",
     "GraphOptions",
+    "LearnedController",
     "LearnedOption",
     "LearnedOptions",
     "Option",

@@ -1,0 +1,176 @@
+"""Options from pictures alone, measured: ``python -m benchmarks.pictures [minigrid] [maze]``.
+
+``minigrid``: MiniGrid FourRooms, seen as a picture of 57 × 57 pixels. ``maze``: nine rooms with continuous places, seen
+in gray. A log of random steps gives the metric (`learn_metric`), the graph, its far points and a controller between
+neighbors (`learn_controller`); the state is read by nothing but the tables below. An option arrives if it ends, by its
+own account, within two cells of where its goal's picture was taken.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import farpoint as fp
+
+LAYOUTS = (0, 1, 2)
+N_OPTIONS = 8
+N_TRIALS = 10
+MAX_STEPS = 200
+NEAR = 2.0
+Cell = tuple[float, float]
+
+
+class FixedLayout(gym.Wrapper[Any, Any, Any, Any]):
+    """Always the same rooms, and pictures that are drawn once: drawing takes longer than all else."""
+
+    def __init__(self, env: gym.Env[Any, Any], layout: int) -> None:
+        super().__init__(env)
+        self._layout, self._drawn = layout, dict[Any, Any]()
+        self._world: Any = env.unwrapped
+        self._world.reset(seed=layout)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode in the layout."""
+        self._world.reset(seed=self._layout)
+        return self._picture(), {}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step, and draw what was never drawn."""
+        _, reward, terminated, truncated, info = self._world.step(action)
+        return self._picture(), reward, terminated, truncated, info
+
+    def _picture(self) -> Any:
+        key = (*map(int, self._world.agent_pos), int(self._world.agent_dir))
+        if key not in self._drawn:
+            drawn, layers = self._world.gen_obs(), []
+            layer: Any = self.env
+            while isinstance(layer, gym.ObservationWrapper):
+                layers.append(layer)
+                layer = layer.env
+            for one in reversed(layers):
+                drawn = one.observation(drawn)
+            self._drawn[key] = drawn
+        return self._drawn[key]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An environment seen as pictures, where its agent really is, and the far points of the true world."""
+
+    name: str
+    env: gym.Env[Any, Any]
+    where: Callable[[], Cell]
+    far_points: NDArray[np.float64]
+    sample: Callable[[np.random.Generator], int] | None
+    n_log_steps: int
+    n_states: int
+
+
+def four_rooms(layout: int) -> Case:
+    import minigrid  # noqa: F401 - registers the environments
+
+    made = gym.make("MiniGrid-FourRooms-v0", max_steps=10**9)
+    env = FixedLayout(fp.envs.image_observations(made, tile_size=3), layout)
+    base: Any = env.unwrapped
+    world = fp.World.from_env(gym.make("MiniGrid-FourRooms-v0"), seed=layout)
+    assert world.positions is not None
+    far_points = world.positions[fp.discover(world).goals][:, ::-1]
+    # Left, right and forward, the last as often as the others together; nothing else does anything here.
+    return Case(
+        f"FourRooms {layout}",
+        env,
+        lambda: (float(base.agent_pos[0]), float(base.agent_pos[1])),
+        far_points.astype(np.float64),
+        lambda rng: int(rng.choice([0, 1, 2, 2])),
+        n_log_steps=80_000,
+        n_states=300,
+    )
+
+
+def places_of(case: Case, log: fp.envs.PictureLog, seed: int) -> NDArray[np.float64]:
+    """Return where each picture of a log was taken, by taking the same steps again."""
+    places = np.full((len(log.pictures), 2), np.nan)
+    case.env.reset(seed=seed)
+    places[log.before[0]] = case.where()
+    for step in range(len(log.actions)):
+        _, _, terminated, truncated, _ = case.env.step(int(log.actions[step]))
+        places[log.after[step]] = case.where()
+        if terminated or truncated:
+            case.env.reset()
+            if step + 1 < len(log.actions):
+                places[log.before[step + 1]] = case.where()
+    return places
+
+
+def measure(case: Case, seed: int = 0) -> None:
+    """Print how long learning takes, how near the far points are to the true ones, and how often options arrive."""
+    began = time.perf_counter()
+    log = fp.envs.record_pictures(case.env, case.n_log_steps, sample=case.sample, seed=seed)
+    logged = time.perf_counter()
+    metric = fp.deep.learn_metric(log, seed=seed)
+    steps = metric.steps(log)
+    width = metric.n_dimensions
+    world = fp.World.from_samples(
+        steps.observations[:, :width], steps.next_observations[:, :width], n_states=case.n_states, neighbors="temporal"
+    )
+    discovered = fp.discover(world, n_options=N_OPTIONS)
+    known = time.perf_counter()
+    control = fp.deep.learn_controller(steps, goal_dimensions=width, seed=seed)
+    options = fp.GraphOptions.learn(steps, discovered, features=metric, controller=control)
+    ended = time.perf_counter()
+    print(
+        f"{case.name}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, {logged - began:.0f} s; metric "
+        f"{known - logged:.0f} s; controller and practice {ended - known:.0f} s; {options!r}",
+        flush=True,
+    )
+    table, places = metric.rows(log.pictures)[:, :width], places_of(case, log, seed)
+    nearest = np.array([int(((table - goal) ** 2).sum(axis=1).argmin()) for goal in options.goals])
+    goals = places[nearest]
+    away = np.abs(goals[:, None] - case.far_points[None]).max(axis=2).min(axis=1)
+    print(
+        f"  far points within two cells of true ones: {(away <= NEAR).sum()} of {len(goals)} {np.sort(away).tolist()}"
+    )
+    arrived = one_after_another(case, options, goals, seed)
+    print(f"  arrived: mean {np.mean(arrived):.2f}, of each {np.sort(arrived).round(2).tolist()}", flush=True)
+
+
+def one_after_another(case: Case, options: Any, goals: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return how often each option arrives, each begun where the one before it ended."""
+    rng = np.random.default_rng([seed, 1])
+    arrived: list[list[bool]] = [[] for _ in range(len(options))]
+    observation, _ = case.env.reset(seed=seed)
+    for number in rng.permutation(np.repeat(np.arange(len(options)), N_TRIALS)).tolist():
+        if options.reached(number, observation):
+            continue
+        for _ in range(MAX_STEPS):
+            action = options.act(number, observation)
+            if action is None:
+                break
+            observation, _, terminated, truncated, _ = case.env.step(action)
+            if terminated or truncated:
+                break
+        near = bool(np.abs(goals[number] - case.where()).max() <= NEAR)
+        arrived[number].append(near and options.reached(number, observation))
+        if terminated or truncated:
+            observation, _ = case.env.reset()
+    return np.array([np.mean(one) if one else np.nan for one in arrived])
+
+
+def main() -> None:
+    """Print what was asked for, by default all."""
+    asked = sys.argv[1:] or ["minigrid", "maze"]
+    if "minigrid" in asked:
+        for layout in LAYOUTS:
+            measure(four_rooms(layout))
+
+
+if __name__ == "__main__":
+    main()
