@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     from farpoint.deep.eigenfunctions.functions import Eigenfunctions
     from farpoint.deep.eigenfunctions.learning import learn_eigenfunctions
     from farpoint.deep.goal_policies import learn_options
-    from farpoint.deep.metric import PictureMetric, learn_metric
     from farpoint.deep.near_goals import learn_controller
     from farpoint.deep.smdp_dqn import SMDPDQN
 
 _HOME = {
     "Eigenfunctions": "eigenfunctions.functions",
     "learn_controller": "near_goals",
-    "PictureMetric": "metric",
-    "learn_metric": "metric",
     "learn_eigenfunctions": "eigenfunctions.learning",
     "learn_options": "goal_policies",
     "SMDPDQN": "smdp_dqn",
@@ -33,10 +30,8 @@ _PACKAGES = {"torch": "torch", "stable_baselines3": "stable-baselines3"}
 __all__ = [
     "SMDPDQN",
     "Eigenfunctions",
-    "PictureMetric",
     "learn_controller",
     "learn_eigenfunctions",
-    "learn_metric",
     "learn_options",
 ]
 

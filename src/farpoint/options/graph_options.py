@@ -91,7 +91,7 @@ class GraphOptions(Options[GraphOption]):
         Share of trials in which each option reached its goal, where that was measured (`learn`).
     features : function of an observation, optional
         Returns the numbers by which observations are compared with states, and then more that only the controller
-        looks at, if it wants any; such as a metric of pictures, `farpoint.deep.learn_metric`.
+        looks at, if it wants any; such as a metric of pictures, `farpoint.envs.learn_metric`.
 
     Examples
     --------

@@ -28,10 +28,8 @@ def test_public_names() -> None:
     assert deep.__all__ == [
         "SMDPDQN",
         "Eigenfunctions",
-        "PictureMetric",
         "learn_controller",
         "learn_eigenfunctions",
-        "learn_metric",
         "learn_options",
     ]
     assert set(deep.__all__) <= set(dir(deep))

@@ -72,7 +72,7 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
             f"{_POINT_MAZE.n_samples} samples, {_POINT_MAZE.n_options} goals of each method, routes on the samples "
             "only."
         ),
-        needs={"gymnasium_robotics": "gymnasium-robotics"},
+        needs={"gymnasium_robotics": "farpoint[robotics]"},
         optional=True,
     ),
 )
