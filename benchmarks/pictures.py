@@ -1,6 +1,6 @@
-"""Options from pictures alone, measured: ``python -m benchmarks.pictures [minigrid] [maze]``.
+"""Options from pictures alone, measured: ``python -m benchmarks.pictures [maze] [LAYOUT …]``.
 
-``minigrid``: MiniGrid FourRooms, seen as a picture of 57 × 57 pixels. ``maze``: nine rooms with continuous places, seen
+A layout: MiniGrid FourRooms with this seed, seen as a picture of 57 × 57 pixels (by default 0, 1, 2). ``maze``: nine rooms with continuous places, seen
 in gray. A log of random steps gives the metric (`learn_metric`), and `SampledOptions.learn` the states, the far points
 and the options; the true state is read by nothing but the figures printed here. An option arrives if it ends, by its
 own account, within two cells of where its goal's picture was taken.
@@ -63,13 +63,33 @@ class FixedLayout(gym.Wrapper[Any, Any, Any, Any]):
         return self._drawn[key]
 
 
+class Witness(gym.Wrapper[Any, Any, Any, Any]):
+    """Notes where each picture was taken, for the figures alone."""
+
+    def __init__(self, env: gym.Env[Any, Any], where: Callable[[], Cell]) -> None:
+        super().__init__(env)
+        self.where = where
+        self.places: dict[bytes, Cell] = {}
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.places[observation.tobytes()] = self.where()
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Step."""
+        result = self.env.step(action)
+        self.places[result[0].tobytes()] = self.where()
+        return result
+
+
 @dataclass(frozen=True)
 class Case:
-    """An environment seen as pictures, where its agent really is, and the far points of the true world."""
+    """An environment seen as pictures, and the far points of the true world."""
 
     name: str
-    env: gym.Env[Any, Any]
-    where: Callable[[], Cell]
+    env: Witness
     far_points: NDArray[np.float64]
     sample: Callable[[np.random.Generator], int] | None
     n_log_steps: int
@@ -88,12 +108,11 @@ def four_rooms(layout: int) -> Case:
     # Left, right and forward, the last as often as the others together; nothing else does anything here.
     return Case(
         f"FourRooms {layout}",
-        env,
-        lambda: (float(base.agent_pos[0]), float(base.agent_pos[1])),
+        Witness(env, lambda: (float(base.agent_pos[0]), float(base.agent_pos[1]))),
         far_points.astype(np.float64),
         lambda rng: int(rng.choice([0, 1, 2, 2])),
-        n_log_steps=80_000,
-        scale=0.5,
+        n_log_steps=60_000,
+        scale=0.25,
     )
 
 
@@ -105,22 +124,7 @@ def nine_rooms() -> Case:
     assert world.observations is not None
     far_points = world.observations[fp.discover(world).goals]
     env = fp.envs.PictureObservation(base, shrink=8)
-    return Case("nine rooms", env, lambda: base.place, far_points, None, n_log_steps=40_000, scale=1.0)
-
-
-def places_of(case: Case, log: fp.envs.PictureLog, seed: int) -> NDArray[np.float64]:
-    """Return where each picture of a log was taken, by taking the same steps again."""
-    places = np.full((len(log.pictures), 2), np.nan)
-    case.env.reset(seed=seed)
-    places[log.before[0]] = case.where()
-    for step in range(len(log.actions)):
-        _, _, terminated, truncated, _ = case.env.step(int(log.actions[step]))
-        places[log.after[step]] = case.where()
-        if terminated or truncated:
-            case.env.reset()
-            if step + 1 < len(log.actions):
-                places[log.before[step + 1]] = case.where()
-    return places
+    return Case("nine rooms", Witness(env, lambda: base.place), far_points, None, n_log_steps=40_000, scale=1.0)
 
 
 def measure(case: Case, seed: int = 0) -> None:
@@ -134,13 +138,13 @@ def measure(case: Case, seed: int = 0) -> None:
     options = SampledOptions.learn(steps, scale=case.scale * step, n_options=N_OPTIONS, features=metric)
     ended = time.process_time()
     print(
-        f"{case.name}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, {logged - began:.0f} s; {options!r}, "
-        f"{ended - logged:.0f} s",
+        f"{case.name}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, {logged - began:.0f} s; "
+        f"{options!r}, {ended - logged:.0f} s",
         flush=True,
     )
-    table, places = metric.rows(log.pictures), places_of(case, log, seed)
-    nearest = np.array([int(((table - goal) ** 2).sum(axis=1).argmin()) for goal in options.goals])
-    goals = places[nearest]
+    table = metric.rows(log.pictures)
+    nearest = [int(((table - goal) ** 2).sum(axis=1).argmin()) for goal in options.goals]
+    goals = np.array([case.env.places[log.pictures[number].tobytes()] for number in nearest])
     away = np.abs(goals[:, None] - case.far_points[None]).max(axis=2).min(axis=1)
     print(
         f"  far points within two cells of true ones: {(away <= NEAR).sum()} of {len(goals)} {np.sort(away).tolist()}"
@@ -164,7 +168,7 @@ def one_after_another(case: Case, options: Any, goals: NDArray[np.float64], seed
             observation, _, terminated, truncated, _ = case.env.step(action)
             if terminated or truncated:
                 break
-        near = bool(np.abs(goals[number] - case.where()).max() <= NEAR)
+        near = bool(np.abs(goals[number] - case.env.where()).max() <= NEAR)
         arrived[number].append(near and options.reached(number, observation))
         if terminated or truncated:
             observation, _ = case.env.reset()
@@ -173,12 +177,9 @@ def one_after_another(case: Case, options: Any, goals: NDArray[np.float64], seed
 
 def main() -> None:
     """Print what was asked for, by default all."""
-    asked = sys.argv[1:] or ["minigrid", "maze"]
-    if "minigrid" in asked:
-        for layout in LAYOUTS:
-            measure(four_rooms(layout))
-    if "maze" in asked:
-        measure(nine_rooms())
+    asked = sys.argv[1:] or [*map(str, LAYOUTS), "maze"]
+    for word in asked:
+        measure(nine_rooms() if word == "maze" else four_rooms(int(word)))
 
 
 if __name__ == "__main__":
