@@ -40,7 +40,7 @@ mutants: $(INSTALLED)
 # Made anew whenever what is to be installed changes.
 $(INSTALLED): pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,video,deep,dask,ray,scale,samples,graphs,bench]"
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,robotics,data,video,deep,dask,ray,scale,samples,graphs,bench]"
 	touch $@
 
 clean:

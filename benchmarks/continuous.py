@@ -1,9 +1,10 @@
 """Options in continuous spaces, measured: ``python -m benchmarks.continuous [SECTION …] [METHOD …]``.
 
-``log``: options of a controller that knows a log alone. ``maze``: steps from scratch until 90 % of nine rooms are seen.
-``mountaincar``, ``acrobot``: steps until the flag, or the height, is first reached. ``pointmaze``: cells of PointMaze
-seen from scratch, and with options of any push (needs gymnasium-robotics). Every step counts; interquartile means with
-95 % intervals, runs that did not get there counted with all their steps.
+``log``: options of controllers that know a log alone, looked up and trained (farpoint[deep]). ``maze``: steps from
+scratch until 90 % of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
+reached. ``pointmaze``: steps until 90 % of PointMaze's cells are seen from scratch, and cells seen with options of any
+push (farpoint[robotics]). Every step counts; interquartile means with 95 % intervals, runs that did not get there
+counted with all their steps.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from farpoint.worlds.environments import count_actions
 METHODS = ("diffusion", "novelty", "random", "eigen", "none")
 N_RUNS = 10
 RADIUS = 0.7
+# Size, pushes, and pushes per episode.
+POINT_MAZES = (("UMaze", 300, 50), ("Medium", 1_500, 50), ("Large", 2_000, 100))
+N_POINT_MAZE_RUNS = 20
 
 
 class Arrived(Exception):
@@ -141,15 +145,29 @@ def log(methods: tuple[str, ...]) -> None:
     discovered = fp.discover(world, n_options=12)
     began = time.perf_counter()
     learned = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS)
-    print(f"{learned!r} (rehearsed), {time.perf_counter() - began:.0f} s")
+    print(f"{learned!r} (rehearsed), {time.perf_counter() - began:.0f} s", flush=True)
+    began = time.perf_counter()
+    control = fp.deep.learn_controller(recorded)
+    trained = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, controller=control)
+    print(f"{trained!r} (trained controller, rehearsed), {time.perf_counter() - began:.0f} s", flush=True)
     supplied = fp.GraphOptions(discovered, direction_controller(nine_rooms().displacements), RADIUS)
     unpracticed = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, n_rounds=0, n_trials=1)
     anywhere = nine_rooms(start="random", max_steps=10**9)
-    for name, options in (("learned", learned), ("no practice", unpracticed), ("supplied", supplied)):
+    for name, options in (
+        ("looked up", learned),
+        ("trained", trained),
+        ("no practice", unpracticed),
+        ("supplied", supplied),
+    ):
         success = fp.envs.option_success(anywhere, options, n_trials=20, max_steps=300)
         print(f"success in the maze, {name:<12} {np.sort(success).round(2).tolist()}", flush=True)
     steps = np.array([6_000])
-    for name, chosen in (("learned", learned), ("supplied", supplied), ("primitive", OptionList([]))):
+    for name, chosen in (
+        ("looked up", learned),
+        ("trained", trained),
+        ("supplied", supplied),
+        ("primitive", OptionList([])),
+    ):
         shares = [
             100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, 6_000, steps, seed=seed)[0]
             for seed in range(N_RUNS)
@@ -157,13 +175,27 @@ def log(methods: tuple[str, ...]) -> None:
         print(f"cells seen in 6,000 steps, {name:<10} {mean_of_runs(shares)} %", flush=True)
 
 
-def point_maze_scratch(size: str, method: str, n_steps: int, episode: int, seed: int) -> float:
-    """Return the share of the cells that are seen from scratch, in percent."""
+class Counted(Cells):
+    """Notes after each step how many cells were seen."""
+
+    def __init__(self, floor: Any) -> None:
+        super().__init__(floor)
+        self.shares: list[float] = []
+
+    def __call__(self, observation: Any, terminated: bool) -> bool:
+        """Note the share."""
+        super().__call__(observation, terminated)
+        self.shares.append(100.0 * self.share)
+        return False
+
+
+def point_maze_scratch(size: str, method: str, n_steps: int, episode: int, seed: int) -> list[float]:
+    """Return the share of the cells that are seen from scratch after each push, in percent."""
     base = PointMaze(size, max_steps=episode)
-    cells = Cells(base.floor)
+    cells = Counted(base.floor)
     run_once(Until(base, cells), method, n_steps, seed)
     base.close()
-    return 100.0 * cells.share
+    return cells.shares
 
 
 def point_maze_pushes(size: str, options: Any, n_steps: int, seed: int) -> float:
@@ -182,11 +214,16 @@ def point_maze_pushes(size: str, options: Any, n_steps: int, seed: int) -> float
 
 def pointmaze(methods: tuple[str, ...]) -> None:
     """Print the cells seen from scratch with eight pushes, and with options learned from a log of any pushes."""
-    for size, n_steps, episode in (("Medium", 1_500, 50), ("Large", 2_000, 100)):
+    for size, n_steps, episode in POINT_MAZES:
         for method in methods:
-            shares = [point_maze_scratch(size, method, n_steps, episode, seed) for seed in range(N_RUNS)]
-            steps = f"{n_steps:,} pushes from scratch, episodes of {episode}"
-            print(f"PointMaze {size:<7} {steps}, {method:<10} {mean_of_runs(shares)} %", flush=True)
+            curves = np.array(
+                [point_maze_scratch(size, method, n_steps, episode, seed) for seed in range(N_POINT_MAZE_RUNS)]
+            )
+            enough = curves >= 90.0
+            steps = interquartile_mean(np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, n_steps))
+            rest = [f"{at:,}: {mean_of_runs(curves[:, at - 1])} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)]
+            reached = f"90 % reached {enough.any(axis=1).sum()} / {len(curves)}; cells after {', '.join(rest)}"
+            show(f"PointMaze {size}", method, steps, reached)
     for size in ("Medium", "Large"):
         recorded = fp.envs.record_samples(PointMaze(size, actions="box", max_steps=2_000), 40_000, seed=0)
         world = fp.World.from_samples(recorded, n_states=250, neighbors="temporal", seed=0)

@@ -1,95 +1,102 @@
-"""Find options in a continuous maze without rewards, then learn a task with and without them.
+"""Find options in a continuous maze from a log of random steps alone, then learn a task with and without them.
 
-Run: pip install 'farpoint[deep]', then python examples/continuous_maze.py [--steps 120000] [--task-steps 20000]
+Run: python examples/continuous_maze.py [--log-steps 60000] [--task-steps 15000] [--learn]
+With --learn (needs pip install 'farpoint[deep]') the controller between neighbors is a network.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
-from stable_baselines3 import DQN
-from stable_baselines3.common.monitor import Monitor
+from numpy.typing import NDArray
 
 import farpoint as fp
 
 ROOMS = """
-###########
-#.........#
-#.........#
-#.........#
-#.........#
-####.######
-#.........#
-#.........#
-#.........#
-#.........#
-###########"""
+###############
+#......#......#
+#......#......#
+#.............#
+#......#......#
+###.#######.###
+#......#......#
+#......#......#
+#......#......#
+#......#......#
+###############"""
 GAMMA = 0.98
-RADIUS = 0.6
+RADIUS = 0.7
+# From one corner to the opposite one, by way of two doors.
+TASK: dict[str, Any] = {"start": [1.5, 9.5], "target": [13.5, 9.5], "target_radius": RADIUS, "max_steps": 300}
 
 
-def sampled_world(env: fp.ContinuousMaze) -> fp.World:
-    """Return the world of the squares, half a cell wide, that a random walk visited, each observed at its center."""
-    before, after = env.random_walk(300_000, seed=0, episode_length=200)
-    squares, following = np.floor(2 * before).astype(int), np.floor(2 * after).astype(int)
-    moved = (squares != following).any(axis=1)
-    world = fp.World.from_log(squares[moved], following[moved], symmetrize=True, largest_component=True)
-    return replace(world, observations=(np.array(world.labels) + 0.5) / 2)
+def learn_task(env: fp.OptionsWrapper, world: fp.World, n_steps: int, seed: int = 0) -> tuple[NDArray[Any], float]:
+    """Return the values of Q-learning on the nearest samples, and after how many steps the target was first reached."""
+    rng = np.random.default_rng(seed)
+    n_choices = env.n_actions + len(env.options)
+    values = np.zeros((world.n_states, n_choices))
+    observation, info = env.reset(seed=seed)
+    first = float("inf")
+    while env.total_steps < n_steps:
+        state = int(world.nearest_states(observation)[0])
+        mask = info["action_mask"].astype(bool)
+        best = np.where(mask, values[state], -np.inf)
+        # One decision in ten is random, and so is one between equal values.
+        among = mask if rng.random() < 0.1 else best == best.max()
+        choice = env.sample_action(0.05, among=among, rng=rng)
+        observation, reward, terminated, truncated, info = env.step(choice)
+        after = int(world.nearest_states(observation)[0])
+        following = np.where(info["action_mask"].astype(bool), values[after], -np.inf).max()
+        goal = reward + (0.0 if terminated else info["discount"] * following)
+        values[state, choice] += 0.3 * (goal - values[state, choice])
+        if terminated:
+            first = min(first, env.total_steps)
+        if terminated or truncated:
+            observation, info = env.reset()
+    return values, first
 
 
-def evaluate(agent: Any, env: Any, n_episodes: int = 30) -> float:
-    """Return the share of episodes that reach the target of the task."""
+def evaluate(values: NDArray[Any], env: fp.OptionsWrapper, world: fp.World, n_episodes: int = 20) -> float:
+    """Return the share of episodes in which the best decisions reach the target."""
     reached = 0
     for seed in range(n_episodes):
         observation, info = env.reset(seed=1000 + seed)
         over = False
         while not over:
-            masks = {"action_masks": info["action_mask"]} if isinstance(agent, fp.SMDPDQN) else {}
-            action, _ = agent.predict(observation, deterministic=True, **masks)
-            observation, _, terminated, truncated, info = env.step(int(action))
+            state = int(world.nearest_states(observation)[0])
+            choice = int(np.where(info["action_mask"], values[state], -np.inf).argmax())
+            observation, _, terminated, truncated, info = env.step(choice)
             over = terminated or truncated
         reached += terminated
     return reached / n_episodes
 
 
 def main() -> None:
-    """Find goals, make options for them in two ways, and learn a task with and without options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=120_000, help="environment steps for training the option policies")
-    parser.add_argument("--task-steps", type=int, default=20_000, help="environment steps for training on the task")
+    """Find goals, make options for them, and learn a task with and without options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--log-steps", type=int, default=60_000, help="random steps that are logged")
+    parser.add_argument("--task-steps", type=int, default=15_000, help="steps of learning the task")
+    parser.add_argument("--learn", action="store_true", help="learn the controller instead of looking it up")
     arguments = parser.parse_args()
 
-    # Small networks are faster on one thread.
-    torch.set_num_threads(1)
-    env = fp.ContinuousMaze(ROOMS)
-    options = fp.discover(sampled_world(env), n_options=6)
-    along = fp.GraphOptions(options, fp.options.direction_controller(env.displacements), radius=RADIUS)
-    print(f"{options.world.n_states} squares; far points at {along.goals.tolist()}")
-    print(f"routes on the graph: success {fp.envs.option_success(env, along).round(2).tolist()}")
+    log = fp.envs.record_samples(fp.ContinuousMaze(ROOMS, max_steps=500), arguments.log_steps, seed=0)
+    world = fp.World.from_samples(log, n_states=250, neighbors="temporal")
+    discovered = fp.discover(world, n_options=8)
     begun = time.perf_counter()
-    learned = fp.learn_options(env, along.goals, radius=RADIUS, n_steps=arguments.steps, max_steps=80, min_success=0.0)
-    print(f"learned policies: success {learned.success.round(2).tolist()}, {time.perf_counter() - begun:.0f} s")
-
-    # The task: from one corner to the opposite one.
-    task = {"start": [1.5, 1.5], "target": [9.5, 9.5], "target_radius": RADIUS, "max_steps": 200}
-    settings = {"gamma": GAMMA, "learning_rate": 1e-3, "learning_starts": 500, "target_update_interval": 500, "seed": 0}
-    plain = DQN("MlpPolicy", Monitor(fp.ContinuousMaze(ROOMS, **task)), **settings).learn(arguments.task_steps)
-    print(f"task without options: reached in {evaluate(plain, fp.ContinuousMaze(ROOMS, **task)):.0%} of episodes")
-    for name, skills in (("routes", along), ("learned policies", learned)):
-        with_options = fp.OptionsWrapper(fp.ContinuousMaze(ROOMS, **task), skills, gamma=GAMMA, max_steps=80)
-        agent = fp.SMDPDQN("MlpPolicy", Monitor(with_options), **settings)
-        # As many environment steps as without options, although these are fewer decisions.
-        agent.learn(
-            arguments.task_steps,
-            callback=lambda *_, env=with_options: env.total_steps < arguments.task_steps,
-        )
-        share = evaluate(agent, with_options)
-        print(f"task with options ({name}): reached in {share:.0%} of episodes, {agent.num_timesteps} decisions")
+    controller = fp.deep.learn_controller(log) if arguments.learn else None
+    options = fp.GraphOptions.learn(log, discovered, radius=RADIUS, controller=controller, n_trials=10)
+    print(f"{options!r}, {time.perf_counter() - begun:.0f} s; far points at {options.goals.round(1).tolist()}")
+    success = fp.envs.option_success(fp.ContinuousMaze(ROOMS), options, n_trials=10, max_steps=200)
+    print(f"in the maze itself: success {success.round(2).tolist()}")
+    for name, chosen in (("without options", []), ("with options", options)):
+        env = fp.OptionsWrapper(fp.ContinuousMaze(ROOMS, **TASK), chosen, gamma=GAMMA, max_steps=100)
+        values, first = learn_task(env, world, arguments.task_steps)
+        share = evaluate(values, env, world)
+        reached = "never" if np.isinf(first) else f"after {first:,.0f} steps"
+        print(f"task {name}: first reached {reached}; then reached in {share:.0%} of episodes")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Find the far points of PointMaze, a maze with a ball, momentum and continuous forces, from a random walk.
 
-Run: pip install farpoint gymnasium-robotics, then python examples/point_maze.py [--steps 200000]
+Run: pip install 'farpoint[robotics]', then python examples/point_maze.py [--steps 200000]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def make() -> gym.Env[Any, Any]:
     try:
         import gymnasium_robotics
     except ImportError:
-        sys.exit("This example needs PointMaze. Run: pip install gymnasium-robotics")
+        sys.exit("This example needs PointMaze. Run: pip install 'farpoint[robotics]'")
     gym.register_envs(gymnasium_robotics)
     env = gym.make("PointMaze_UMaze-v3", max_episode_steps=1000, continuing_task=True)
     space = env.observation_space["observation"]

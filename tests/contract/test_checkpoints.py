@@ -98,6 +98,19 @@ def goal_policies() -> Computation:
     return Computation(run, changes)
 
 
+def near_goals(*, trying: bool) -> Computation:
+    pytest.importorskip("torch")
+
+    def run(*, length: int = 4, **changes: Any) -> Content:
+        env = fp.ContinuousMaze("." * length, start="random", max_steps=20)
+        log = fp.envs.record_samples(env, 200, seed=0)
+        small = {"n_updates": 450, "hidden": [8], "n_waves": 4, "batch_size": 16, "n_tries": 40}
+        control = fp.deep.learn_controller(log, env=env if trying else None, **{**small, **changes})
+        return control.network.arrays()
+
+    return Computation(run, [({"seed": 1}, "seed"), ({"horizon": 5}, "horizon"), ({"length": 5}, "log")])
+
+
 COMPUTATIONS: dict[str, Callable[[], Computation]] = {
     "score of a map": lambda: score(lambda: fp.open_room(280, 300), lambda: fp.open_room(300, 280)),
     "score of a graph": lambda: score(lambda: fp.grid((150_000,)), lambda: fp.grid((150_001,))),
@@ -106,6 +119,8 @@ COMPUTATIONS: dict[str, Callable[[], Computation]] = {
     "discovery": discovery,
     "eigenfunctions": eigenfunctions,
     "goal policies": goal_policies,
+    "near goals": lambda: near_goals(trying=False),
+    "near goals, tried": lambda: near_goals(trying=True),
 }
 
 

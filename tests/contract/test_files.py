@@ -17,7 +17,7 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.files import PieceFolder, read_arrays, write_arrays
-from tests.helpers.options import learned_options
+from tests.helpers.options import learned_controller, learned_options
 from tests.helpers.worlds import WORLDS
 
 Content = dict[str, Any]
@@ -62,6 +62,13 @@ def learned() -> Format:
         return {**parts, **network, **{f"layer {number}": layer for number, layer in layers.items()}}
 
     return Format(learned_options().save, lambda path: content(fp.LearnedOptions.load(path)))
+
+
+def controller() -> Format:
+    def content(loaded: fp.options.LearnedController) -> Content:
+        return {"record": loaded.record, "actions": loaded.actions, **loaded.network.arrays()}
+
+    return Format(learned_controller().save, lambda path: content(fp.options.LearnedController.load(path)))
 
 
 @cache
@@ -136,6 +143,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "labeled world": lambda: world("door_key"),
     "sampled world": lambda: world("temporal_samples"),
     "learned options": learned,
+    "learned controller": controller,
     "eigenfunctions": eigenfunctions,
     "exploring agent": agent,
     "arrays": lambda: arrays(compressed=False),
@@ -143,7 +151,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "piece": piece,
 }
 # The files of something that must be complete, unlike arrays of any kind.
-OBJECTS = [name for name in FORMATS if name.startswith("e") or name.endswith(("options", "world"))]
+OBJECTS = [name for name in FORMATS if name.startswith("e") or name.endswith(("options", "world", "controller"))]
 
 
 @pytest.fixture(params=FORMATS)

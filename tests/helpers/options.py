@@ -106,6 +106,13 @@ def learned_options() -> fp.LearnedOptions:
     return fp.LearnedOptions(goals, np.array([1.0, 0.9, 0.8]), radius=0.5, network=up)
 
 
+def learned_controller() -> fp.options.LearnedController:
+    """Return a controller that takes action 1 up to the target and action 0 down."""
+    none, weights = np.zeros(2, np.float32), np.array([[0, -1], [0, 1]], np.float32)
+    network = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none,))
+    return fp.options.LearnedController(network, np.array([0, 1]), {"seed": 0})
+
+
 OPTIONS: dict[str, Callable[[], OptionsCase]] = {
     f"{method}-{world}": cache(partial(_on_states, method, world))
     for method in METHODS

@@ -31,7 +31,7 @@ def test_point_maze_says_what_it_needs() -> None:
     code += f"runpy.run_path({str(EXAMPLES / 'point_maze.py')!r}, run_name='__main__')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 1
-    assert run.stderr.strip() == "This example needs PointMaze. Run: pip install gymnasium-robotics"
+    assert run.stderr.strip() == "This example needs PointMaze. Run: pip install 'farpoint[robotics]'"
 
 
 @pytest.mark.slow

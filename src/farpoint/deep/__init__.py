@@ -15,17 +15,25 @@ if TYPE_CHECKING:
     from farpoint.deep.eigenfunctions.functions import Eigenfunctions
     from farpoint.deep.eigenfunctions.learning import learn_eigenfunctions
     from farpoint.deep.goal_policies import learn_options
+    from farpoint.deep.near_goals import learn_controller
     from farpoint.deep.smdp_dqn import SMDPDQN
 
 _HOME = {
     "Eigenfunctions": "eigenfunctions.functions",
+    "learn_controller": "near_goals",
     "learn_eigenfunctions": "eigenfunctions.learning",
     "learn_options": "goal_policies",
     "SMDPDQN": "smdp_dqn",
 }
 _PACKAGES = {"torch": "torch", "stable_baselines3": "stable-baselines3"}
 
-__all__ = ["SMDPDQN", "Eigenfunctions", "learn_eigenfunctions", "learn_options"]
+__all__ = [
+    "SMDPDQN",
+    "Eigenfunctions",
+    "learn_controller",
+    "learn_eigenfunctions",
+    "learn_options",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ Importing this module registers ``farpoint/ContinuousMaze-v0``.
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -228,14 +229,29 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         """Return the maze as an image, the point in red and targets in green."""
         if self.render_mode is None:
             return None
+        image = self._background.copy()
+        if self._x == self._x:
+            # Only the pixels around the point can be red.
+            left, top = (max(0, int((place - 0.25) * _PIXELS)) for place in (self._x, self._y))
+            near = image[top : top + _PIXELS, left : left + _PIXELS]
+            y, x = (np.indices(near.shape[:2]) + 0.5 + np.array([top, left])[:, None, None]) / _PIXELS
+            near[np.hypot(x - self._x, y - self._y) < 0.25] = _POINT
+        return image
+
+    @cached_property
+    def _background(self) -> NDArray[np.uint8]:
         image = np.where(self.floor[:, :, None], np.array(_FLOOR, np.uint8), np.array(_WALL, np.uint8))
         image = image.repeat(_PIXELS, axis=0).repeat(_PIXELS, axis=1)
         y, x = (np.indices(image.shape[:2]) + 0.5) / _PIXELS
         for target_x, target_y in self.targets:
             ring = np.abs(np.hypot(x - target_x, y - target_y) - self.target_radius) < 1.0 / _PIXELS
             image[ring] = _TARGET
-        image[np.hypot(x - self._x, y - self._y) < 0.25] = _POINT
         return image
+
+    @property
+    def place(self) -> tuple[float, float]:
+        """Where the point is, (x, y) in cells."""
+        return float(self._x), float(self._y)
 
     def _observation(self) -> NDArray[np.float32]:
         if self.scaled:

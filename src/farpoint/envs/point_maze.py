@@ -48,9 +48,11 @@ class PointMaze(gym.Env[NDArray[np.float64], Any]):
     Examples
     --------
     >>> from farpoint.envs.point_maze import PointMaze
-    >>> env = PointMaze()                                         # doctest: +SKIP
-    >>> position, _ = env.reset(seed=0)                           # doctest: +SKIP
-    >>> position, reward, terminated, truncated, info = env.step(0)  # doctest: +SKIP
+    >>> env = PointMaze("UMaze")
+    >>> position, _ = env.reset(seed=0)
+    >>> after, reward, terminated, truncated, info = env.step(0)
+    >>> bool(after[0] > position[0])
+    True
     """
 
     def __init__(self, size: str = "Large", *, actions: str = "directions", max_steps: int = 10**9) -> None:
@@ -61,7 +63,7 @@ class PointMaze(gym.Env[NDArray[np.float64], Any]):
             import gymnasium_robotics
         except ImportError as error:
             raise MissingExtra(
-                "gymnasium-robotics must be installed for PointMaze. Run: pip install gymnasium-robotics"
+                "gymnasium-robotics must be installed for PointMaze. Run: pip install 'farpoint[robotics]'"
             ) from error
         with warnings.catch_warnings():
             # Gymnasium recommends newer versions of environments that are not used here.

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
+
+from farpoint.errors import InvalidInput
+from farpoint.worlds.arrays import real_numbers
 
 # Representatives that are compared one by one; beyond these a tree holds the older ones.
 _RECENT = 512
@@ -90,3 +93,20 @@ def scale_of_steps(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.floa
     """
     moved = np.sqrt(((after.astype(np.float64) - before) ** 2).mean(axis=0))
     return np.where(moved > 0.0, moved, np.inf)
+
+
+def check_scale(scale: ArrayLike | None, n_dimensions: int) -> NDArray[np.float64] | None:
+    """Return one scale per number of an observation, if any was given.
+
+    >>> check_scale(2, 3)
+    array([2., 2., 2.])
+    """
+    if scale is None:
+        return None
+    scales = real_numbers("scale", scale)
+    if scales.shape not in ((), (n_dimensions,)) or not (scales > 0.0).all():
+        raise InvalidInput(
+            f"scale must be one number above 0, or {n_dimensions} of them, one per number of an observation; got "
+            f"{scale!r}."
+        )
+    return np.broadcast_to(scales, (n_dimensions,)).copy()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput
-from farpoint.exploration.representatives import Representatives
-from farpoint.options import Options, OptionSet
+from farpoint.errors import InvalidInput, check_function
+from farpoint.exploration.representatives import Representatives, check_scale
+from farpoint.options import Options, OptionSet, discover
 from farpoint.options.protocol import NumberedOption
+from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
+from farpoint.worlds.sample_log import read_sample_log
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -29,6 +32,9 @@ class SampledOptions(Options[NumberedOption]):
         On a world whose labels are observations, as `explore` makes it of an environment with continuous ones.
     scale : array of float
         How far a state reaches in each number of an observation.
+    features : function of an observation, optional
+        Returns the numbers that observations are compared by, such as a metric of pictures,
+        `farpoint.envs.learn_metric`; default: the observation itself.
 
     Examples
     --------
@@ -42,6 +48,7 @@ class SampledOptions(Options[NumberedOption]):
 
     options: OptionSet
     scale: NDArray[np.float64]
+    features: Callable[[Any], ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         scale = real_numbers("scale", self.scale)
@@ -51,7 +58,70 @@ class SampledOptions(Options[NumberedOption]):
                 f"options must be an OptionSet on states that are observations of {scale.size} numbers; got "
                 f"{self.options!r}."
             )
+        check_function("features", self.features)
         object.__setattr__(self, "scale", scale)
+
+    @classmethod
+    def learn(
+        cls,
+        log: Any,
+        *,
+        scale: ArrayLike | None = None,
+        n_options: int | None = None,
+        features: Callable[[Any], ArrayLike] | None = None,
+    ) -> SampledOptions:
+        """Return options to the far points of the world that a log shows.
+
+        Representatives of what was observed are the states, and what the log's actions did between them are the moves,
+        each in the direction in which it was seen: for spaces in which a move cannot be taken back at once, where
+        `GraphOptions` does not help.
+
+        Parameters
+        ----------
+        log : SampleLog, or anything that has ``observations``, ``actions`` and ``next_observations``
+            With actions that are whole numbers.
+        scale : float or array of float, optional
+            How far a representative reaches in each number of an observation. Default: half the root mean square
+            distance of a step.
+        n_options : int, optional
+            As in `discover`.
+        features : function of an observation, optional
+            What was made of the environment's observations to get those of the log.
+
+        Examples
+        --------
+        >>> import farpoint as fp
+        >>> env = fp.ContinuousMaze("S.....", start="random", max_steps=100)
+        >>> log = fp.envs.record_samples(env, 4000, seed=0)
+        >>> options = fp.exploration.SampledOptions.learn(log, scale=0.5, n_options=2)
+        >>> len(options), float(fp.envs.option_success(env, options, n_trials=10).min()) > 0.8
+        (2, True)
+        """
+        steps = read_sample_log(log)
+        if not steps.discrete:
+            raise InvalidInput("log must have actions that are whole numbers; got rows of numbers.")
+        width = steps.observations.shape[1]
+        away = np.sqrt(((steps.next_observations - steps.observations) ** 2).sum(axis=1).mean())
+        if scale is None and away == 0:
+            raise InvalidInput("log must hold steps that lead somewhere; got none.")
+        reach = check_scale(0.5 * away if scale is None else scale, width)
+        assert reach is not None
+        places = Representatives(reach)
+        rows, where = np.unique(
+            np.concatenate([steps.observations, steps.next_observations]), axis=0, return_inverse=True
+        )
+        # In the order in which they were observed, as an explorer would meet them.
+        where = where.ravel()
+        numbers = np.full(len(rows), -1)
+        for row in where.tolist():
+            if numbers[row] < 0:
+                numbers[row] = places.number(rows[row])
+        before, after = np.split(numbers[where], 2)
+        numbered = World.from_log(before, after, steps.actions, largest_component=True)
+        assert numbered.labels is not None
+        kept = places.observations[np.array(numbered.labels, dtype=np.int64)]
+        world = replace(numbered, labels=tuple(tuple(row) for row in kept.tolist()))
+        return cls(discover(world, n_options=n_options, form="symmetrized"), reach, features)
 
     @cached_property
     def _places(self) -> Representatives:
@@ -74,11 +144,13 @@ class SampledOptions(Options[NumberedOption]):
 
     def subset(self, numbers: range) -> SampledOptions:
         """Return some of the options."""
-        return SampledOptions(self.options.subset(numbers), self.scale)
+        return SampledOptions(self.options.subset(numbers), self.scale, self.features)
 
     def label(self, observation: ArrayLike) -> Any:
         """Return the label of the state that an observation belongs to: the nearest."""
-        point = real_numbers("observation", observation).ravel()
+        point = real_numbers(
+            "observation", observation if self.features is None else self.features(observation)
+        ).ravel()
         if point.size != self.scale.size or not np.isfinite(point).all():
             raise InvalidInput(f"observation must be {self.scale.size} finite numbers; got {observation!r}.")
         labels = self.options.world.labels

@@ -14,10 +14,9 @@ from farpoint.errors import InvalidInput, WrongCheckpoint, check_memory
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
-from farpoint.exploration.representatives import Representatives, scale_of_steps
+from farpoint.exploration.representatives import Representatives, check_scale, scale_of_steps
 from farpoint.exploration.steps import GOES_ON, TERMINATED, Steps
 from farpoint.worlds import SampleLog
-from farpoint.worlds.arrays import real_numbers
 
 # How many steps it takes to cross half of a state: fewer, and an agent that strays from its route by a little is in a
 # state that it has never seen; more, and what an action does depends on where in the state it is taken.
@@ -37,23 +36,6 @@ def is_continuous(env: Any) -> bool:
     # These have states of their own, whatever wrappers make of the observation.
     discrete = any(all(hasattr(base, name) for name in names) for names in (("P", "s"), ("grid", "agent_pos")))
     return isinstance(space, gym.spaces.Box) and np.issubdtype(space.dtype, np.floating) and not discrete
-
-
-def check_scale(scale: ArrayLike | None, n_dimensions: int) -> NDArray[np.float64] | None:
-    """Return one scale per number of an observation, if any was given.
-
-    >>> check_scale(2, 3)
-    array([2., 2., 2.])
-    """
-    if scale is None:
-        return None
-    scales = real_numbers("scale", scale)
-    if scales.shape not in ((), (n_dimensions,)) or not (scales > 0.0).all():
-        raise InvalidInput(
-            f"scale must be one number above 0, or {n_dimensions} of them, one per number of an observation; got "
-            f"{scale!r}."
-        )
-    return np.broadcast_to(scales, (n_dimensions,)).copy()
 
 
 class SampledRun(EnvRun):

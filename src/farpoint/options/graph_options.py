@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
@@ -68,8 +68,8 @@ class GraphOption(NumberedOption):
 
     def route(self, observation: ArrayLike) -> NDArray[np.int64]:
         """Return the states on the way from the state nearest to an observation to the goal."""
-        options = self.options.options
-        return options[self.number].route(int(options.world.nearest_states(observation)[0]))
+        options = self.options
+        return options.options[self.number].route(options.state(observation))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +89,9 @@ class GraphOptions(Options[GraphOption]):
         How near to the goal's observation an option ends.
     success : array of float, shape (n_options,), optional
         Share of trials in which each option reached its goal, where that was measured (`learn`).
+    features : function of an observation, optional
+        Returns the numbers by which observations are compared with states, and then more that only the controller
+        looks at, if it wants any; such as a metric of pictures, `farpoint.envs.learn_metric`.
 
     Examples
     --------
@@ -109,6 +112,7 @@ class GraphOptions(Options[GraphOption]):
     controller: Controller
     radius: float
     success: NDArray[np.float64] | None = None
+    features: Callable[[Any], ArrayLike] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.options, OptionSet) or self.options.world.observations is None:
@@ -120,6 +124,7 @@ class GraphOptions(Options[GraphOption]):
         if any(limit is not None for limit in limits):
             raise InvalidInput(f"options must lead to goals from everywhere; got {self.options!r}.")
         check_function("controller", self.controller)
+        check_function("features", self.features)
         if isinstance(self.radius, bool) or not isinstance(self.radius, Real) or not 0 <= self.radius < np.inf:
             raise InvalidInput(f"radius must be a finite number of at least 0; got {self.radius!r}.")
         if self.success is not None:
@@ -133,8 +138,10 @@ class GraphOptions(Options[GraphOption]):
         log: Any,
         options: OptionSet,
         *,
-        radius: float,
+        radius: float | None = None,
         env: Any = None,
+        features: Callable[[Any], ArrayLike] | None = None,
+        controller: Controller | None = None,
         n_neighbors: int = 5,
         n_trials: int = 20,
         max_steps: int = 300,
@@ -144,9 +151,9 @@ class GraphOptions(Options[GraphOption]):
     ) -> GraphOptions:
         r"""Return options whose controller comes from a log alone, with their measured success.
 
-        The controller is `nearest_controller`. The options are then tried ``n_rounds`` times; after each round, edges
-        of the graph that the controller fails on are lengthened, or cut where it never succeeded, so that routes go
-        around them. At the end the success of each option is measured by other trials.
+        The controller is `nearest_controller`, or the one given. The options are then tried ``n_rounds`` times; after
+        each round, edges of the graph that the controller fails on are lengthened, or cut where it never succeeded, so
+        that routes go around them. At the end the success of each option is measured by other trials.
 
         Parameters
         ----------
@@ -154,13 +161,17 @@ class GraphOptions(Options[GraphOption]):
             Or these three arrays; actions may be whole numbers or rows of floats.
         options : OptionSet
             On a world whose states have observations, as `World.from_samples` makes of the same log.
-        radius : float
-            How near to the goal's observation an option ends.
+        radius : float, optional
+            How near to the goal's observation an option ends. Default: the median length of the moves of the world.
         env : gymnasium.Env, optional
             Where to try the options: a trial begins with a reset. Default: trials are rehearsed in the log, begin at
             its observations, and go where one of the nearest logged steps led; success is then an estimate.
+        features : function of an observation, optional
+            What was made of the environment's observations to get those of the log, as in `GraphOptions`.
+        controller : function of (observation, target observation), optional
+            One that was learned, such as by `farpoint.deep.learn_controller`, or supplied.
         n_neighbors : int
-            Logged steps that are averaged per action.
+            Logged steps that are averaged per action, by the controller that looks them up.
         n_trials, max_steps : int
             Trials per option and round, and steps per trial.
         wander : int
@@ -186,22 +197,24 @@ class GraphOptions(Options[GraphOption]):
         n_trials, max_steps = check_integer("n_trials", n_trials, 1), check_integer("max_steps", max_steps, 1)
         wander, n_rounds = check_integer("wander", wander, 0), check_integer("n_rounds", n_rounds, 0)
         seed = check_integer("seed", seed, 0)
-        learned = cls(options, nearest_controller(steps, n_neighbors=n_neighbors), radius)
-        if learned.goals.shape[1] != steps.observations.shape[1]:
+        control = nearest_controller(steps, n_neighbors=n_neighbors) if controller is None else controller
+        within = _median_length(options) if radius is None else radius
+        learned = cls(options, control, within, features=features)
+        width, n_seen = learned.goals.shape[1], steps.observations.shape[1]
+        if width != n_seen and (features is None or n_seen < width):
             raise InvalidInput(
-                f"log must have observations of {learned.goals.shape[1]} numbers, as those of the options' world; got "
-                f"{steps.observations.shape[1]}."
+                f"log must have observations of {width} numbers, as those of the options' world; got {n_seen}."
             )
-        place = Rehearsal(steps) if env is None else Trials(env, steps, wander)
+        place = Rehearsal(steps) if env is None else Trials(env, steps, wander, features)
         # Every round has trials of its own, and so has the measurement.
         first = seed * (n_rounds + 1)
         for turn in range(n_rounds):
             found = practice(learned, place, n_trials, max_steps, seed=first + turn)
             if (found.tried == found.followed).all():
                 break
-            learned = cls(reroute(learned.options, found.tried, found.followed), learned.controller, radius)
+            learned = replace(learned, options=reroute(learned.options, found.tried, found.followed))
         measured = practice(learned, place, n_trials, max_steps, seed=first + n_rounds)
-        return cls(learned.options, learned.controller, radius, measured.success)
+        return replace(learned, success=measured.success)
 
     @cached_property
     def goals(self) -> NDArray[np.float64]:
@@ -219,16 +232,17 @@ class GraphOptions(Options[GraphOption]):
     def subset(self, numbers: range) -> GraphOptions:
         """Return some of the options."""
         success = None if self.success is None else self.success[self.check_numbers(numbers)]
-        return GraphOptions(self.options.subset(numbers), self.controller, self.radius, success)
+        return GraphOptions(self.options.subset(numbers), self.controller, self.radius, success, self.features)
 
     def _place(self, observation: ArrayLike) -> NDArray[np.float64]:
-        here = real_numbers("observation", observation).ravel()
-        if here.size != self.goals.shape[1]:
-            raise InvalidInput(f"observation must have {self.goals.shape[1]} numbers; got {here.size}.")
+        here = real_numbers("observation", observation if self.features is None else self.features(observation)).ravel()
+        width = self.goals.shape[1]
+        if here.size != width and (self.features is None or here.size < width):
+            raise InvalidInput(f"observation must have {width} numbers; got {here.size}.")
         return here
 
     def _at_goal(self, here: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return np.asarray(np.linalg.norm(self.goals - here, axis=1) <= self.radius)
+        return np.asarray(np.linalg.norm(self.goals - here[: self.goals.shape[1]], axis=1) <= self.radius)
 
     def can_start(self, observation: ArrayLike) -> NDArray[np.bool_]:
         """Return which options can start here: not at their goals, and where the graph leads there."""
@@ -237,8 +251,7 @@ class GraphOptions(Options[GraphOption]):
     def ended(self, observation: ArrayLike) -> NDArray[np.bool_]:
         """Return which options end here: at their goals, or where no route leads there."""
         here = self._place(observation)
-        state = int(self.options.world.nearest_states(here)[0])
-        return self._at_goal(here) | ~self.options.table.initiation(state)
+        return self._at_goal(here) | ~self.options.table.initiation(self._nearest(here))
 
     def reached(self, number: int, observation: ArrayLike) -> bool:
         """Return whether the goal of an option is at most ``radius`` away."""
@@ -247,24 +260,24 @@ class GraphOptions(Options[GraphOption]):
     def act(self, number: int, observation: ArrayLike, rng: np.random.Generator | None = None) -> Any | None:
         """Return the action to take, or None where the option ends."""
         here, number = self._place(observation), self.check_number(number)
-        away = here - self.goals[number]
-        if away @ away <= self.radius**2:
+        if is_at_goal(self, number, here):
             return None
-        state, choice = self.next_choice(number, here)
+        state, choice = choice_at(self, number, here)
         return None if state < 0 else steered_action(self, here, state, choice)
+
+    def state(self, observation: ArrayLike) -> int:
+        """Return the state nearest to an observation."""
+        return self._nearest(self._place(observation))
+
+    def _nearest(self, here: NDArray[np.float64]) -> int:
+        return int(self.options.world.nearest_states(here[: self.goals.shape[1]])[0])
 
     def next_choice(self, number: int, observation: ArrayLike) -> tuple[int, int]:
         """Return the state nearest to an observation, and the choice of its world that an option takes there.
 
         The choice is -1 in the state of the goal itself; both are -1 where no route leads to the goal.
         """
-        number = self.check_number(number)
-        state = int(self.options.world.nearest_states(self._place(observation))[0])
-        if not self.options.table.initiation(state)[number]:
-            return -1, -1
-        choices = np.array(self.options.world.choices(state), dtype=np.int64)
-        taken = self.options.table.taken(choices)[number]
-        return state, int(choices[int(taken.argmax())]) if taken.any() else -1
+        return choice_at(self, self.check_number(number), self._place(observation))
 
     def _outcome(self, choice: int) -> int:
         """Return where a choice leads: going to the nearest state itself would be a way back as often as not."""
@@ -280,6 +293,33 @@ class GraphOptions(Options[GraphOption]):
 def _shares(success: NDArray[np.float64]) -> str:
     shares = np.sort(success)
     return f"{shares[0]:.2f} … {shares[-1]:.2f}" if shares.size > 1 else f"{shares[0]:.2f}"
+
+
+def _median_length(options: OptionSet) -> float:
+    lengths = options.world.lengths if isinstance(options, OptionSet) else None
+    if lengths is None or not lengths.size:
+        raise InvalidInput("radius must be given for a world whose moves have no lengths; got None.")
+    return float(np.median(lengths))
+
+
+# What follows takes places: what the features make of observations.
+
+
+def is_at_goal(options: GraphOptions, number: int, here: NDArray[np.float64]) -> bool:
+    """Return whether the goal of an option is at most ``radius`` away from a place."""
+    goal = options.goals[number]
+    away = here[: goal.size] - goal
+    return bool(away @ away <= options.radius**2)
+
+
+def choice_at(options: GraphOptions, number: int, here: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the state of a place and the choice that an option takes there; see `GraphOptions.next_choice`."""
+    state = options._nearest(here)
+    if not options.options.table.initiation(state)[number]:
+        return -1, -1
+    choices = np.array(options.options.world.choices(state), dtype=np.int64)
+    taken = options.options.table.taken(choices)[number]
+    return state, int(choices[int(taken.argmax())]) if taken.any() else -1
 
 
 def steered_action(options: GraphOptions, here: NDArray[np.float64], state: int, choice: int) -> Any:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
@@ -85,6 +85,23 @@ class GoalNetwork:
         for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
             x = np.maximum(weight @ x + bias, 0.0)
         return self.weights[-1] @ x + self.biases[-1]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the numbers of the network, for a file."""
+        return {
+            **{name: getattr(self, name) for name in _INPUT},
+            **{f"weight.{layer}": weight for layer, weight in enumerate(self.weights)},
+            **{f"bias.{layer}": bias for layer, bias in enumerate(self.biases)},
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_layers: int) -> GoalNetwork:
+        """Return the network of these numbers; a KeyError says what is missing."""
+        return cls(
+            **{name: arrays[name] for name in _INPUT},
+            weights=tuple(arrays[f"weight.{layer}"] for layer in range(n_layers)),
+            biases=tuple(arrays[f"bias.{layer}"] for layer in range(n_layers)),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -197,18 +214,14 @@ class LearnedOptions(Options[LearnedOption]):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the options to one ``.npz`` file; see `load`."""
-        network = self.network
         facts = {
             "radius": self.radius,
             "goal_of": self.goal_of is not None,
-            "n_layers": len(network.weights),
+            "n_layers": len(self.network.weights),
             "record": self.record,
         }
         arrays: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _ARRAYS}
-        arrays |= {name: getattr(network, name) for name in _INPUT}
-        arrays |= {f"weight.{layer}": weight for layer, weight in enumerate(network.weights)}
-        arrays |= {f"bias.{layer}": bias for layer, bias in enumerate(network.biases)}
-        write_arrays(path, KIND, facts, arrays)
+        write_arrays(path, KIND, facts, arrays | self.network.arrays())
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, goal_of: GoalOf | None = None) -> LearnedOptions:
@@ -239,12 +252,7 @@ class LearnedOptions(Options[LearnedOption]):
             rule = "given, because the options were learned with one" if facts.get("goal_of") else "left out"
             raise InvalidInput(f"goal_of must be {rule}; got {goal_of!r}.")
         try:
-            layers = range(int(facts["n_layers"]))
-            network = GoalNetwork(
-                **{name: arrays[name] for name in _INPUT},
-                weights=tuple(arrays[f"weight.{layer}"] for layer in layers),
-                biases=tuple(arrays[f"bias.{layer}"] for layer in layers),
-            )
+            network = GoalNetwork.from_arrays(arrays, int(facts["n_layers"]))
             kept = {name: arrays[name] for name in _ARRAYS}
             return cls(
                 radius=float(facts["radius"]), network=network, goal_of=goal_of, record=dict(facts["record"]), **kept

@@ -85,7 +85,7 @@ class _NearestActions:
         here = np.asarray(observation, dtype=np.float64)
         near = [steps.near(here) for steps in self._steps]
         ends = here + np.array([moves.sum(axis=0) / len(moves) for moves in near])
-        return int(self._actions[((ends - target) ** 2).sum(axis=1).argmin()])
+        return int(self._actions[_nearest_end(ends, target)])
 
 
 class _NearestSteps:
@@ -100,4 +100,9 @@ class _NearestSteps:
         here = np.asarray(observation, dtype=np.float64)
         steps = self._steps.near(here)
         ends = here + steps[:, : self._n_dimensions]
-        return np.asarray(steps[((ends - target) ** 2).sum(axis=1).argmin(), self._n_dimensions :])
+        return np.asarray(steps[_nearest_end(ends, target), self._n_dimensions :])
+
+
+def _nearest_end(ends: NDArray[np.float64], target: NDArray[Any]) -> int:
+    """Return which end is nearest to the target, whose numbers may be only the first of those observed."""
+    return int(((ends[:, : np.size(target)] - target) ** 2).sum(axis=1).argmin())

@@ -6,6 +6,7 @@ where one of the logged steps nearest to here, with the same action, led.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -76,10 +77,10 @@ class Rehearsal:
 class Trials:
     """An environment as a place to try options in; a trial begins after up to ``wander`` actions of the log."""
 
-    def __init__(self, env: Any, log: SampleLog, wander: int) -> None:
+    def __init__(self, env: Any, log: SampleLog, wander: int, features: Callable[[Any], Any] | None = None) -> None:
         if not all(callable(getattr(env, name, None)) for name in ("reset", "step")):
             raise InvalidInput(f"env must be a Gymnasium environment or None; got {env!r}.")
-        self._env, self._wander = env, wander
+        self._env, self._wander, self._features = env, wander, features
         self._actions = log.actions.tolist() if log.discrete else log.actions
 
     def begin(self, rng: np.random.Generator) -> NDArray[Any]:
@@ -89,12 +90,16 @@ class Trials:
             observation, _, terminated, truncated, _ = self._env.step(self._actions[rng.integers(len(self._actions))])
             if terminated or truncated:
                 observation, _ = self._env.reset()
-        return np.asarray(observation, dtype=np.float64).ravel()
+        return self._place(observation)
 
     def step(self, action: Any, rng: np.random.Generator) -> tuple[NDArray[Any], bool]:
         """Step the environment."""
         observation, _, terminated, truncated, _ = self._env.step(action)
-        return np.asarray(observation, dtype=np.float64).ravel(), bool(terminated or truncated)
+        return self._place(observation), bool(terminated or truncated)
+
+    def _place(self, observation: Any) -> NDArray[np.float64]:
+        values = observation if self._features is None else self._features(observation)
+        return np.asarray(values, dtype=np.float64).ravel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,15 +129,15 @@ def _try_once(
     options: GraphOptions, number: int, place: Place, max_steps: int, rng: np.random.Generator, result: Practice
 ) -> bool | None:
     """Return whether one trial arrives (None: it began at the goal), and count the edges it tried."""
-    from farpoint.options.graph_options import steered_action
+    from farpoint.options.graph_options import choice_at, is_at_goal, steered_action
 
     potential = options.options[number].potential
     here = place.begin(rng)
-    if options.reached(number, here):
+    if is_at_goal(options, number, here):
         return None
     edge, begun_at, since = -1, -1, 0
     for _ in range(max_steps):
-        state, choice = options.next_choice(number, here)
+        state, choice = choice_at(options, number, here)
         if state < 0:
             return False
         if state != begun_at:
@@ -145,7 +150,7 @@ def _try_once(
             since = 0
         since += 1
         here, over = place.step(steered_action(options, here, state, choice), rng)
-        if options.reached(number, here):
+        if is_at_goal(options, number, here):
             result.followed[edge] += edge >= 0
             return True
         if over:

@@ -154,7 +154,8 @@ def count_actions(env: Any) -> int:
     """Return the number of actions of an environment whose actions are 0, 1, 2, …; fail for others."""
     check_env(env)
     space = env.action_space
-    if getattr(space, "n", None) is None or int(getattr(space, "start", 0)) != 0:
+    # A MultiBinary space has an ``n`` too, of which each action is a row.
+    if not isinstance(space, gymnasium.spaces.Discrete) or int(space.start) != 0:
         raise InvalidInput(f"environment must have discrete actions from 0; got {space}.")
     return int(space.n)
 

@@ -25,7 +25,13 @@ print(farpoint.deep.learn_eigenfunctions.__name__, "torch" in sys.modules, "stab
 
 
 def test_public_names() -> None:
-    assert deep.__all__ == ["SMDPDQN", "Eigenfunctions", "learn_eigenfunctions", "learn_options"]
+    assert deep.__all__ == [
+        "SMDPDQN",
+        "Eigenfunctions",
+        "learn_controller",
+        "learn_eigenfunctions",
+        "learn_options",
+    ]
     assert set(deep.__all__) <= set(dir(deep))
     assert all(callable(getattr(deep, name)) for name in deep.__all__)
     with pytest.raises(AttributeError, match="no attribute 'learn_flying'"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import farpoint as fp
 from farpoint.envs.point_maze import PointMaze
 from farpoint.errors import InvalidInput, MissingExtra
 
@@ -96,7 +97,7 @@ def test_actions_that_do_not_exist(simulation: Simulation) -> None:
 
 def test_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gymnasium_robotics", None)
-    with pytest.raises(MissingExtra, match="pip install gymnasium-robotics"):
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[robotics\]'"):
         PointMaze()
 
 
@@ -114,3 +115,20 @@ def test_any_push_and_a_limit(simulation: Simulation) -> None:
             env.step(wrong)
     with pytest.raises(InvalidInput, match="size must be one of Large, Medium, UMaze; got 'Huge'"):
         PointMaze("Huge")
+
+
+def test_the_real_ball_rolls_and_is_explored() -> None:
+    pytest.importorskip("gymnasium_robotics")
+    env = PointMaze("UMaze", max_steps=50)
+    position, _ = env.reset(seed=0)
+    rolled = [env.step(0)[0] for _ in range(5)]
+    # It gathers speed: each push moves it farther than the one before.
+    lengths = np.diff([position[0], *(place[0] for place in rolled[:3])])
+    assert (np.diff(lengths) > 0).all()
+    found = fp.explore(env, 300, seed=0)
+    assert found.samples is not None
+    assert found.n_states > 10
+    cells = {(int(y), int(x)) for x, y in found.samples.next_observations}
+    assert all(env.floor[cell] for cell in cells)
+    assert len(cells) >= 3
+    env.close()

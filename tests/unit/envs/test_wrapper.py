@@ -297,6 +297,10 @@ def test_actions_of_other_kinds_are_refused() -> None:
     env.action_space = gym.spaces.MultiDiscrete([2, 2])
     with pytest.raises(InvalidInput, match="discrete actions from 0; got MultiDiscrete"):
         fp.OptionsWrapper(env, [])
+    # Its n is the length of an action, not their number.
+    env.action_space = gym.spaces.MultiBinary(3)
+    with pytest.raises(InvalidInput, match=r"discrete actions from 0; got MultiBinary\(3\)"):
+        fp.record_log(env, 10)
 
 
 def test_options_on_a_graph_are_actions() -> None:

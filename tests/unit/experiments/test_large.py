@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from farpoint.experiments.framework.reporting import build_report
 from farpoint.experiments.large import SUITE, coverage
 from farpoint.experiments.large.computation import share_of_goals
 from farpoint.experiments.large.plan import Scale
+from farpoint.experiments.large.rows import interval_over_logs
 from farpoint.measures.statistics import Estimate, mean_of_runs
 
 TINY = Scale(
@@ -23,7 +23,9 @@ TINY = Scale(
     n_cosine_steps=3,
     n_coverage_steps=60,
     n_agents=2,
-    n_training_steps=300,
+    n_logs=2,
+    n_log_steps=4_000,
+    n_updates=20,
     worlds=("four_rooms",),
     large_worlds=("ring",),
     cosine_worlds=("four_rooms",),
@@ -42,7 +44,8 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     """Coverage is above that of primitive actions, with 95 % intervals that do not overlap."""
     env = coverage.make_maze()
     setting = coverage.SETTINGS["maze"]
-    world = coverage.sampled_world(env, setting, seed=0)
+    recorded = coverage.record(setting, 60_000, seed=0)
+    world = coverage.sampled_world(recorded, setting, seed=0)
     goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
     control = fp.options.direction_controller(env.displacements)
     options = fp.GraphOptions(fp.OptionSet(world, goals), control, radius=setting.radius)
@@ -58,7 +61,8 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
 
 
 def test_every_method_has_its_goals() -> None:
-    world = coverage.sampled_world(coverage.make_maze(), coverage.SETTINGS["maze"], seed=1)
+    setting = coverage.SETTINGS["maze"]
+    world = coverage.sampled_world(coverage.record(setting, 30_000, seed=1), setting, seed=1)
     for method in ("diffusion", "eigen", "random"):
         goals = coverage.goals_of(world, method, 12, seed=0)
         assert len(set(goals.tolist())) == 12
@@ -68,9 +72,7 @@ def test_every_method_has_its_goals() -> None:
 @pytest.mark.slow
 def test_the_page_shows_what_was_measured() -> None:
     experiments = SUITE.choose(["extension", "eigenfunctions", "coverage"])
-    # Policies that were trained for so short a time fail, and are left out with a warning.
-    with warnings.catch_warnings(action="ignore"):
-        results = run(SUITE, experiments, TINY)
+    results = run(SUITE, experiments, TINY)
     report = build_report(SUITE, experiments, results)
     text = report.page.to_html()
     for experiment in experiments:
@@ -79,6 +81,19 @@ def test_the_page_shows_what_was_measured() -> None:
     assert len(report.tables["extension"]) == 2 * (2 + 2) + 2
     assert {row["world"] for row in report.tables["eigenfunctions"]} == {"4Rooms"}
     assert len(report.tables["coverage"]) == 7
+    last = report.tables["coverage"][-1]
+    assert (last["steps"], last["with its log"]) == ("60", "60")
+    assert report.tables["coverage"][0]["with its log"] == "4,060"
+
+
+def test_intervals_are_over_logs_and_agents() -> None:
+    rng = np.random.default_rng(0)
+    # Logs that differ much, agents that hardly do: the interval is that of the three means, not of thirty runs.
+    values = np.array([0.2, 0.5, 0.8])[:, None] + rng.normal(0, 0.01, (3, 10))
+    both = interval_over_logs(values)
+    alone = mean_of_runs(values.ravel())
+    assert both.value == pytest.approx(values.mean())
+    assert both.high - both.low > 1.5 * (alone.high - alone.low)
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,5 +105,5 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_point_maze_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "gymnasium_robotics" else True)
     assert [experiment.name for experiment in SUITE.choose()] == ["extension", "eigenfunctions", "coverage"]
-    with pytest.raises(MissingExtra, match="pip install 'gymnasium-robotics'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[robotics\]'"):
         SUITE.choose(["pointmaze"])

@@ -15,8 +15,8 @@ from farpoint.engines import each
 from farpoint.experiments.framework import Arrays
 from farpoint.experiments.large import coverage
 from farpoint.experiments.large.plan import LARGE_MAZE
-from farpoint.options import GraphOptions, OptionList, Options, OptionSet, direction_controller
-from farpoint.worlds import World, named_world, random_maze
+from farpoint.options import GraphOptions, OptionList, Options, OptionSet
+from farpoint.worlds import SampleLog, World, named_world, random_maze
 
 NEAR_MOVES = 2
 
@@ -79,74 +79,68 @@ def _coverage(
     policy: str,
     n_steps: int,
     n_agents: int,
-    n_training_steps: int,
+    n_logs: int,
+    n_log_steps: int,
+    n_updates: int,
     option_probability: float,
     env: str,
 ) -> Arrays:
+    """Return the coverage of agents, ``n_agents`` for each of several logs with a training of its own."""
     setting = coverage.SETTINGS[env]
-    maze, world = setting.make(), _sampled_world(env)
-    assert world.observations is not None
     checkpoints = np.unique(np.geomspace(10, n_steps, 40).astype(np.int64))
-    chosen = {
-        name: coverage.goals_of(world, name, setting.n_options, seed=0) for name in coverage.METHODS if name != "none"
-    }
-    options: Options[Any] = OptionList([])
-    if method != "none" and policy == "graph":
-        controller = direction_controller(maze.displacements)
-        options = GraphOptions(OptionSet(world, chosen[method], method), controller, setting.radius)
-    elif method != "none":
-        every = world.observations[np.concatenate(list(chosen.values()))]
-        options = _learned_options(world.observations[chosen[method]], every, setting.radius, n_training_steps)
-    shared = (env, options, option_probability, n_steps, checkpoints)
-    shares = list(each(_one_agent, shared, range(n_agents), n_jobs=n_jobs))
-    arrays: Arrays = {
+    shares, success, goals = [], [], np.empty((0, 2))
+    for log in range(n_logs):
+        options: Options[Any] = OptionList([])
+        if method != "none":
+            learned = _learned_options(env, method, policy, log, n_log_steps, n_updates)
+            assert learned.success is not None
+            # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
+            options = OptionList([learned[int(number)] for number in np.flatnonzero(learned.success >= 0.5)])
+            success.extend(learned.success.tolist())
+            goals = learned.goals if log == 0 else goals
+        shared = (env, options, option_probability, n_steps, checkpoints)
+        seeds = range(log * n_agents, (log + 1) * n_agents)
+        shares.append(list(each(_one_agent, shared, seeds, n_jobs=n_jobs)))
+    return {
         "checkpoints": checkpoints,
+        # Logs, agents, checkpoints.
         "shares": np.array(shares),
-        "n_options": np.array(len(options)),
-        "floor": maze.floor,
+        "success": np.array(success),
+        "log_steps": np.array(0 if method == "none" else n_log_steps),
+        "goals": goals,
+        "floor": setting.make(1).floor,
     }
-    if method != "none":
-        arrays["goals"] = world.observations[chosen[method]]
-    return arrays
 
 
 @lru_cache(maxsize=2)
-def _sampled_world(env: str) -> World:
+def _recorded(env: str, log: int, n_log_steps: int) -> tuple[SampleLog, World]:
     setting = coverage.SETTINGS[env]
-    return coverage.sampled_world(setting.make(), setting, seed=0)
+    recorded = coverage.record(setting, n_log_steps, seed=log)
+    return recorded, coverage.sampled_world(recorded, setting, seed=log)
+
+
+@lru_cache(maxsize=8)
+def _controller(env: str, log: int, n_log_steps: int, n_updates: int) -> Any:
+    from farpoint.deep import learn_controller
+
+    # The same for the goals of all methods: it only knows the way to places nearby.
+    return learn_controller(_recorded(env, log, n_log_steps)[0], n_updates=n_updates, seed=log)
+
+
+def _learned_options(env: str, method: str, policy: str, log: int, n_log_steps: int, n_updates: int) -> GraphOptions:
+    setting = coverage.SETTINGS[env]
+    recorded, world = _recorded(env, log, n_log_steps)
+    goals = coverage.goals_of(world, method, setting.n_options, seed=log)
+    controller = _controller(env, log, n_log_steps, n_updates) if policy == "learned" else None
+    return GraphOptions.learn(
+        recorded, OptionSet(world, goals, method), radius=setting.radius, controller=controller, n_trials=10, seed=log
+    )
 
 
 def _one_agent(shared: tuple[str, Any, float, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
     env, options, option_probability, n_steps, checkpoints = shared
-    maze = coverage.SETTINGS[env].make()
+    maze = coverage.SETTINGS[env].make(10**9)
     return coverage.cells_seen(maze, options, option_probability, n_steps, checkpoints, seed=seed)
-
-
-@lru_cache(maxsize=2)
-def _trained(goals: bytes, n_goals: int, radius: float, n_steps: int) -> Any:
-    from farpoint.deep import learn_options
-
-    # Episodes begin anywhere: from the corner alone, training would hardly visit the far rooms.
-    return learn_options(
-        coverage.make_maze(anywhere=True),
-        np.frombuffer(goals).reshape(n_goals, -1),
-        radius=radius,
-        n_steps=n_steps,
-        min_success=0.0,
-        max_steps=200,
-        wander=20,
-        seed=0,
-    )
-
-
-def _learned_options(
-    goals: NDArray[np.float64], every: NDArray[np.float64], radius: float, n_steps: int
-) -> Options[Any]:
-    """Return the options to ``goals`` of one network that was trained on the goals of all methods."""
-    trained = _trained(np.ascontiguousarray(every, dtype=np.float64).tobytes(), len(every), radius, n_steps)
-    numbers = [int(np.linalg.norm(every - goal, axis=1).argmin()) for goal in goals]
-    # An option that fails more often than it succeeds is left out, as everywhere.
-    return OptionList([trained[number] for number in dict.fromkeys(numbers) if trained.success[number] >= 0.5])
 
 
 KINDS: Mapping[str, Callable[..., Arrays]] = {

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.envs import record_samples
 from farpoint.options import Options, discover
-from farpoint.worlds import World
+from farpoint.worlds import SampleLog, World
 
 # Walls are one cell thick, so that samples on the two sides of a wall are not neighbors.
 MAZE = """
@@ -44,10 +45,12 @@ class Setting:
 
     Attributes
     ----------
-    make : function
-        Returns the environment.
-    n_log_steps, episode_length : int
-        Steps of the random walk, in all and per episode.
+    make : function of a number of steps
+        Returns the environment, with episodes of so many steps.
+    log_share : float
+        Steps of its logs, in parts of those that the scale gives.
+    episode_length : int
+        Steps per episode of a log.
     n_samples : int
         States of the sampled graph.
     n_options : int
@@ -55,39 +58,41 @@ class Setting:
         Distance from its goal at which an option ends.
     """
 
-    make: Callable[[], Any]
-    n_log_steps: int
+    make: Callable[[int], Any]
+    log_share: float
     episode_length: int
     n_samples: int
     n_options: int
     radius: float
 
 
-def make_maze(*, anywhere: bool = False) -> Any:
-    """Return the maze; its episodes begin in the corner, or anywhere."""
+def make_maze(max_steps: int = 10**9) -> Any:
+    """Return the maze; its episodes begin in the corner."""
     from farpoint.envs.continuous_maze import ContinuousMaze
 
-    return ContinuousMaze(MAZE, max_steps=10**9, start="random" if anywhere else None)
+    return ContinuousMaze(MAZE, max_steps=max_steps)
 
 
-def _make_point_maze() -> Any:
+def _make_point_maze(max_steps: int) -> Any:
     from farpoint.envs.point_maze import PointMaze
 
-    return PointMaze()
+    return PointMaze(max_steps=max_steps)
 
 
 SETTINGS = {
-    "maze": Setting(make_maze, n_log_steps=300_000, episode_length=3_000, n_samples=500, n_options=12, radius=0.7),
-    "pointmaze": Setting(
-        _make_point_maze, n_log_steps=60_000, episode_length=2_000, n_samples=250, n_options=8, radius=0.5
-    ),
+    "maze": Setting(make_maze, log_share=1.0, episode_length=3_000, n_samples=500, n_options=12, radius=0.7),
+    "pointmaze": Setting(_make_point_maze, log_share=0.1, episode_length=2_000, n_samples=250, n_options=8, radius=0.5),
 }
 
 
-def sampled_world(env: Any, setting: Setting, *, seed: int) -> World:
-    """Return the graph of a log of random steps, made from nothing but these steps."""
-    before, after = env.random_walk(setting.n_log_steps, seed=seed, episode_length=setting.episode_length)
-    return World.from_samples(before, after, n_states=setting.n_samples, neighbors="temporal", seed=seed)
+def record(setting: Setting, n_steps: int, *, seed: int) -> SampleLog:
+    """Return a log of random steps."""
+    return record_samples(setting.make(setting.episode_length), n_steps, seed=seed)
+
+
+def sampled_world(log: SampleLog, setting: Setting, *, seed: int) -> World:
+    """Return the graph of a log, made from nothing but its steps."""
+    return World.from_samples(log, n_states=setting.n_samples, neighbors="temporal", seed=seed)
 
 
 def goals_of(world: World, method: str, n_options: int, *, seed: int) -> NDArray[np.int64]:

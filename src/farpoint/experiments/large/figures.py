@@ -58,18 +58,19 @@ def draw_coverage(results: Results, *, env: str) -> list[Captioned]:
     axes_map, *panels = figure.subplots(
         1, 1 + len(policies), gridspec_kw={"width_ratios": [1.15] + [1] * len(policies)}
     )
-    floor = results[coverage_part("none", "graph", results.scale, env)]["floor"]
+    floor = results[coverage_part("none", "lookup", results.scale, env)]["floor"]
     axes_map.imshow(~floor, cmap="Greys", vmin=0, vmax=1.6, extent=(0, floor.shape[1], floor.shape[0], 0))
     for method in ("eigen", "random", "diffusion"):
-        goals = results[coverage_part(method, "graph", results.scale, env)]["goals"]
+        goals = results[coverage_part(method, "lookup", results.scale, env)]["goals"]
         axes_map.scatter(*goals.T, s=26, color=METHOD_COLORS[method], label=METHOD_TITLES[method], zorder=3)
     axes_map.set_axis_off()
     axes_map.set_title("goals on the sampled graph", loc="left", fontsize=11)
     axes_map.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
     for axes, policy in zip(panels, policies, strict=True):
         for method in METHODS:
-            part = coverage_part(method, "graph" if method == "none" else policy, results.scale, env)
-            shares, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
+            part = coverage_part(method, "lookup" if method == "none" else policy, results.scale, env)
+            every, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
+            shares = every.reshape(-1, len(steps))
             error = 1.96 * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
             band(axes, steps, shares.mean(axis=0), error, color=METHOD_COLORS[method], label=METHOD_TITLES[method])
         axes.set(xlabel=_UNITS[env], ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))

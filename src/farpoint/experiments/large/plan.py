@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from farpoint.experiments.framework import Part
 from farpoint.experiments.framework import Results as AnyResults
-from farpoint.experiments.large.coverage import METHODS
+from farpoint.experiments.large.coverage import METHODS, SETTINGS
 from farpoint.options.probability import DEFAULT_OPTION_PROBABILITY
 from farpoint.report.names import WORLD_TITLES as CATALOGUE_TITLES
 
@@ -17,7 +17,7 @@ TIMES = (4, 13)
 EXTENSIONS = ("nystrom", "harmonics")
 NEURAL_SHARES = (0.1, 0.5)
 OBJECTIVES = ("allo", "ggdo")
-POLICIES = {"graph": "routes on the samples", "learned": "learned policy"}
+POLICIES = {"lookup": "looked up in the log", "learned": "learned from the log"}
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,11 @@ class Scale:
     n_neural_steps, n_cosine_steps : int
         Training steps of the eigenfunctions that scores are computed from, and of those that are compared.
     n_coverage_steps, n_agents : int
-        Environment steps per agent, and agents per method.
-    n_training_steps : int
-        Environment steps of the goal-conditioned policy.
+        Environment steps per agent, and agents per method and log.
+    n_logs, n_log_steps : int
+        Logs, each with a training of its own, and their random steps.
+    n_updates : int
+        Updates of the learned controller.
     option_probability : float
         How often the agents that cover a maze take an option.
     worlds, large_worlds, cosine_worlds : tuple of str
@@ -45,7 +47,9 @@ class Scale:
     n_cosine_steps: int
     n_coverage_steps: int
     n_agents: int
-    n_training_steps: int
+    n_logs: int
+    n_log_steps: int
+    n_updates: int
     option_probability: float = DEFAULT_OPTION_PROBABILITY
     worlds: tuple[str, ...] = ("four_rooms", "ring", "maze")
     large_worlds: tuple[str, ...] = (LARGE_MAZE,)
@@ -53,10 +57,13 @@ class Scale:
 
 
 FULL = Scale(
-    n_draws=10, n_neural_steps=4_000, n_cosine_steps=10_000, n_coverage_steps=6_000, n_agents=20,
-    n_training_steps=300_000,
+    n_draws=10, n_neural_steps=4_000, n_cosine_steps=10_000, n_coverage_steps=6_000, n_agents=8,
+    n_logs=4, n_log_steps=300_000, n_updates=10_000,
 )  # fmt: skip
-QUICK = Scale(n_draws=2, n_neural_steps=60, n_cosine_steps=60, n_coverage_steps=400, n_agents=3, n_training_steps=1_000)
+QUICK = Scale(
+    n_draws=2, n_neural_steps=60, n_cosine_steps=60, n_coverage_steps=400, n_agents=2,
+    n_logs=2, n_log_steps=10_000, n_updates=100,
+)  # fmt: skip
 
 Results = AnyResults[Scale]
 
@@ -100,15 +107,17 @@ def coverage_part(method: str, policy: str, scale: Scale, env: str) -> Part:
         policy=policy,
         n_steps=n_steps,
         n_agents=scale.n_agents,
-        n_training_steps=scale.n_training_steps,
+        n_logs=scale.n_logs,
+        n_log_steps=round(SETTINGS[env].log_share * scale.n_log_steps),
+        n_updates=scale.n_updates if policy == "learned" else 0,
         option_probability=scale.option_probability,
     )
 
 
 def coverage_pairs(env: str) -> list[tuple[str, str]]:
     """Return the pairs of method and policy; primitive actions need no policy, and in PointMaze none is learned."""
-    policies = list(POLICIES) if env == "maze" else ["graph"]
-    return [(method, policy) for policy in policies for method in METHODS if method != "none"] + [("none", "graph")]
+    policies = list(POLICIES) if env == "maze" else ["lookup"]
+    return [(method, policy) for policy in policies for method in METHODS if method != "none"] + [("none", "lookup")]
 
 
 def coverage_parts(scale: Scale, *, env: str) -> list[Part]:

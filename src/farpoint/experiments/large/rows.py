@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.experiments.large.plan import (
     EXTENSIONS,
@@ -19,9 +20,11 @@ from farpoint.experiments.large.plan import (
     extension_part,
     neural_part,
 )
-from farpoint.measures.statistics import mean_of_runs
+from farpoint.measures.statistics import Estimate
 from farpoint.report.names import METHOD_TITLES
 from farpoint.report.tables import Row
+
+_RESAMPLES = 2000
 
 
 def extension_rows(results: Results) -> list[Row]:
@@ -70,14 +73,33 @@ def coverage_rows(results: Results, *, env: str) -> list[Row]:
     rows: list[Row] = []
     for method, policy in coverage_pairs(env):
         arrays = results[coverage_part(method, policy, results.scale, env)]
-        covered = mean_of_runs(arrays["shares"][:, -1])
+        covered = interval_over_logs(arrays["shares"][:, :, -1])
+        success, n_steps = arrays["success"], int(arrays["checkpoints"][-1])
         rows.append(
             {
                 "options to goals by": METHOD_TITLES[method].replace("options", "").strip() or method,
                 "policy": "–" if method == "none" else POLICIES[policy],
-                "options": int(arrays["n_options"]),
+                "success of the options": "–" if method == "none" else f"{success.min():.2f} … {success.max():.2f}",
                 "option probability": "–" if method == "none" else f"{results.scale.option_probability:g}",
+                "steps": f"{n_steps:,}",
+                "with its log": f"{n_steps + int(arrays['log_steps']):,}",
                 "cells seen [95 %]": f"{covered.value:.0%} [{covered.low:.0%}, {covered.high:.0%}]",
             }
         )
     return rows
+
+
+def interval_over_logs(values: NDArray[np.float64], *, seed: int = 0) -> Estimate:
+    """Return the mean with a 95 % interval over both logs (rows) and the agents of each (columns): bootstrap of both.
+
+    >>> estimate = interval_over_logs(np.array([[0.1, 0.3], [0.5, 0.7]]))
+    >>> round(estimate.value, 2), estimate.low < 0.3 < 0.5 < estimate.high
+    (0.4, True)
+    """
+    rng = np.random.default_rng(seed)
+    n_logs, n_agents = values.shape
+    logs = rng.integers(n_logs, size=(_RESAMPLES, n_logs, 1))
+    agents = rng.integers(n_agents, size=(_RESAMPLES, n_logs, n_agents))
+    means = values[logs, agents].mean(axis=(1, 2))
+    low, high = np.percentile(means, [2.5, 97.5])
+    return Estimate(float(values.mean()), float(low), float(high))

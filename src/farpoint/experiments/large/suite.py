@@ -47,17 +47,19 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
     Experiment(
         "coverage",
         "Coverage of a continuous maze",
-        "the same sampled graph for every method; goals and policies from a log of random steps alone",
+        "the same sampled graphs for every method; goals and options from logs of random steps alone",
         parts=partial(coverage_parts, env="maze"),
         rows=partial(rows.coverage_rows, env="maze"),
         figures=partial(figures.draw_coverage, env="maze"),
         note=(
-            f"A log of {_MAZE.n_log_steps:,} random steps gives a graph of {_MAZE.n_samples} samples; each method "
-            f"chooses {_MAZE.n_options} goals on it. Options follow routes on that graph with a controller that heads "
-            "for the next sample, or one goal-conditioned network (DQN with hindsight replay), trained once on the "
-            "goals of all methods in episodes that begin anywhere; options that fail more often than they succeed are "
-            "left out. The agent takes random actions, and random options with the probability in the table; intervals "
-            "are over agents, not over logs or trainings."
+            f"Several logs of random steps from the corner; each gives a graph of {_MAZE.n_samples} samples, on which "
+            f"each method chooses {_MAZE.n_options} goals. Options follow routes on that graph; from one sample to the "
+            "next they take the action that did best near there in the log, or one network for near goals (DQN with "
+            "hindsight), trained once per log for the goals of all methods. Failing edges are avoided after rehearsals "
+            "in the log, and options that still fail more often than they succeed there are left out. The agent takes "
+            "random actions, and random options with the probability in the table. Steps with the log are all that "
+            "were taken in the maze. Intervals are over logs, trainings and agents; one log begins in the corner and "
+            "may miss a room."
         ),
     ),
     Experiment(
@@ -68,11 +70,10 @@ EXPERIMENTS: tuple[Experiment[Scale], ...] = (
         rows=partial(rows.coverage_rows, env="pointmaze"),
         figures=partial(figures.draw_coverage, env="pointmaze"),
         note=(
-            f"The same with a ball that keeps its momentum: {_POINT_MAZE.n_log_steps:,} random pushes, "
-            f"{_POINT_MAZE.n_samples} samples, {_POINT_MAZE.n_options} goals of each method, routes on the samples "
-            "only."
+            f"The same with a ball that keeps its momentum: {_POINT_MAZE.n_samples} samples, {_POINT_MAZE.n_options} "
+            "goals of each method, actions looked up in the log only."
         ),
-        needs={"gymnasium_robotics": "gymnasium-robotics"},
+        needs={"gymnasium_robotics": "farpoint[robotics]"},
         optional=True,
     ),
 )
@@ -85,5 +86,5 @@ SUITE = Suite(
     kinds=KINDS,
     full=FULL,
     quick=QUICK,
-    needs={"torch": "farpoint[deep]", "stable_baselines3": "farpoint[deep]", "sklearn": "farpoint[samples]"},
+    needs={"torch": "farpoint[deep]", "sklearn": "farpoint[samples]"},
 )

@@ -1,0 +1,165 @@
+"""Pictures as observations, logs of them, and the metric that their steps give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+import farpoint as fp
+from farpoint.envs import PictureLog, PictureMetric, PictureObservation, learn_metric, record_pictures
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.exploration import SampledOptions
+from farpoint.files import write_arrays
+
+
+def ring_log(n_places: int = 12, n_steps: int = 4_000) -> PictureLog:
+    """Return random steps around a ring, seen as a bright spot that goes around a circle; actions 0 back, 1 forth."""
+    angles = np.arange(n_places) * 2 * np.pi / n_places
+    y, x = np.indices((16, 16))
+    spots = [np.exp(-((x - 7.5 - 5 * np.cos(a)) ** 2 + (y - 7.5 - 5 * np.sin(a)) ** 2) / 4) for a in angles]
+    taken = np.random.default_rng(0).integers(2, size=n_steps)
+    places = np.concatenate([[0], np.cumsum(2 * taken - 1)]) % n_places
+    return PictureLog((255 * np.array(spots)).astype(np.uint8), places[:-1], taken, places[1:])
+
+
+def test_the_coordinates_are_the_eigenfunctions_of_the_walk() -> None:
+    log = ring_log()
+    metric = learn_metric(log, n_functions=4, n_filters=64)
+    # From the counts of the steps themselves, by another solver.
+    counts = np.zeros((12, 12))
+    np.add.at(counts, (log.before, log.after), 1.0)
+    counts += counts.T
+    degrees = np.diag(counts.sum(axis=1))
+    nu, vectors = eigh(degrees - counts, degrees)
+    assert metric.nu == pytest.approx(nu[1:5], abs=1e-3)
+    assert metric.n_dimensions == 4
+    # All of a distance is in the coordinates: squared, Σ (φ_i(s) − φ_i(s′))² / ν_i.
+    phi = vectors[:, 1:5] * np.sqrt(counts.sum())
+    exact = (phi[:, None] - phi[None]) ** 2 @ (1 / nu[1:5])
+    found = metric.rows(log.pictures)[:, :4]
+    assert ((found[:, None] - found[None]) ** 2).sum(axis=2) == pytest.approx(exact, rel=0.02, abs=0.05)
+
+
+def test_one_picture_is_a_row() -> None:
+    log = ring_log()
+    metric = learn_metric(log, n_functions=3, n_filters=32)
+    rows = metric.rows(log.pictures)
+    assert metric(log.pictures[5]) == pytest.approx(rows[5], abs=1e-6)
+    steps = metric.steps(log)
+    np.testing.assert_array_equal(steps.observations, rows[log.before])
+    np.testing.assert_array_equal(steps.next_observations, rows[log.after])
+
+
+def test_options_from_pictures_arrive() -> None:
+    class Corridor(gym.Env[Any, Any]):
+        """A white pixel in a row of black ones, seen and nothing else."""
+
+        observation_space = gym.spaces.Box(0, 255, (3, 12), dtype=np.uint8)
+        action_space = gym.spaces.Discrete(2)
+        place = 0
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+            super().reset(seed=seed)
+            self.place = int(self.np_random.integers(12))
+            return self._seen(), {}
+
+        def step(self, action: Any) -> Any:
+            self.place = min(11, max(0, self.place + 2 * int(action) - 1))
+            return self._seen(), 0.0, False, False, {}
+
+        def _seen(self) -> Any:
+            picture = np.zeros((3, 12), dtype=np.uint8)
+            picture[1, self.place] = 255
+            return picture
+
+    env = Corridor()
+    log = record_pictures(env, 3_000, seed=0)
+    assert log.pictures.shape == (12, 3, 12)
+    metric = learn_metric(log, n_functions=6, n_filters=64)
+    options = SampledOptions.learn(metric.steps(log), n_options=2, features=metric)
+    assert fp.envs.option_success(env, options, n_trials=10).tolist() == [1.0, 1.0]
+    ends = []
+    for option in options:
+        observation, _ = env.reset(seed=1)
+        while (action := option.act(observation)) is not None:
+            observation = env.step(action)[0]
+        ends.append(env.place)
+    assert sorted(ends) == [0, 11], "the far points of a corridor are its ends"
+
+
+def test_pictures_are_kept_once_and_steps_are_those_taken() -> None:
+    env = PictureObservation(fp.ContinuousMaze("S...", noise=0.0, max_steps=7, render_mode="rgb_array"), shrink=4)
+    log = record_pictures(env, 100, seed=3)
+    assert len(np.unique(log.pictures.reshape(len(log.pictures), -1), axis=0)) == len(log.pictures)
+    observation, _ = env.reset(seed=3)
+    for step in range(100):
+        np.testing.assert_array_equal(observation, log.pictures[log.before[step]])
+        observation, _, _, truncated, _ = env.step(int(log.actions[step]))
+        np.testing.assert_array_equal(observation, log.pictures[log.after[step]])
+        if truncated:
+            observation, _ = env.reset()
+
+
+def test_a_picture_is_the_mean_of_squares() -> None:
+    env = PictureObservation(fp.ContinuousMaze("S.", render_mode="rgb_array"), shrink=16)
+    observation, _ = env.reset(seed=0)
+    rendered = env.env.render()
+    assert isinstance(rendered, np.ndarray)
+    assert observation.tolist() == [[round(rendered[:, :16].mean()), round(rendered[:, 16:].mean())]]
+    assert env.observation_space.contains(observation)
+
+
+def test_a_metric_comes_back_from_its_file(tmp_path: Path) -> None:
+    log = ring_log()
+    metric = learn_metric(log, n_functions=3, n_filters=32)
+    metric.save(tmp_path / "metric.npz")
+    loaded = PictureMetric.load(tmp_path / "metric.npz")
+    np.testing.assert_array_equal(loaded.rows(log.pictures), metric.rows(log.pictures))
+    write_arrays(tmp_path / "less.npz", "farpoint-picture-metric", {"shape": [16, 16]}, {"nu": metric.nu})
+    with pytest.raises(InvalidFile, match="it is damaged"):
+        PictureMetric.load(tmp_path / "less.npz")
+
+
+@pytest.mark.parametrize(
+    ("log", "match"),
+    [
+        (5, "log must be a PictureLog"),
+        (ring_log()._replace(pictures=np.zeros(5)), "log must have pictures"),
+        (ring_log()._replace(before=np.array([99] * 4_000)), "log must number its 12 pictures"),
+        (ring_log()._replace(actions=np.array([0])), "log must have one number per step"),
+        (ring_log()._replace(pictures=np.zeros((12, 4, 4))), "log must hold pictures that differ"),
+    ],
+)
+def test_logs_that_are_none(log: Any, match: str) -> None:
+    with pytest.raises(InvalidInput, match=match):
+        learn_metric(log, n_filters=8)
+
+
+def test_pictures_of_another_shape_are_refused() -> None:
+    metric = learn_metric(ring_log(), n_functions=2, n_filters=8)
+    with pytest.raises(InvalidInput, match=r"pictures must be numbers of shape \(n, 16, 16\)"):
+        metric(np.zeros((4, 4)))
+
+
+@pytest.mark.parametrize(
+    ("env", "match"),
+    [
+        (gym.make("FrozenLake-v1"), "environment must have observations in a Box"),
+        (gym.make("Pendulum-v1"), "environment must have discrete actions"),
+    ],
+)
+def test_environments_that_cannot_be_recorded(env: Any, match: str) -> None:
+    with pytest.raises(InvalidInput, match=match):
+        record_pictures(env, 10)
+
+
+def test_what_is_not_rendered_cannot_be_seen() -> None:
+    with pytest.raises(InvalidInput, match="render_mode='rgb_array'"):
+        PictureObservation(fp.ContinuousMaze("S."))
+    with pytest.raises(InvalidInput, match="shrink must be at most"):
+        PictureObservation(fp.ContinuousMaze("S.", render_mode="rgb_array"), shrink=99)
