@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
+from farpoint.envs.making import make_env
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
 from farpoint.worlds.maps import read_map
 
@@ -43,29 +42,6 @@ def _read_size(word: str, size: str) -> tuple[int, int]:
     if not (rows.isdecimal() and cols.isdecimal() and max(len(rows), len(cols)) <= _MOST_DIGITS):
         raise InvalidInput(f"world must give its size as ROWSxCOLS; got {word!r}. For example random_maze:100x200.")
     return int(rows), int(cols)
-
-
-def make_env(name: str) -> Any:
-    """Return the Gymnasium environment of this name; those of MiniGrid need the extra ``envs``."""
-    import gymnasium
-
-    if name.startswith(("MiniGrid", "BabyAI")):
-        check_minigrid()
-    with warnings.catch_warnings():
-        # Gymnasium recommends newer versions of an environment; this one was chosen.
-        warnings.simplefilter("ignore")
-        try:
-            return gymnasium.make(name)
-        except Exception as error:  # the module of an environment may raise anything
-            raise UnknownName(f"environment must be registered in Gymnasium; got {name!r} ({error}).") from error
-
-
-def check_minigrid() -> None:
-    """Import MiniGrid, which registers its environments; fail with how to install it if it is missing."""
-    try:
-        import minigrid  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("minigrid must be installed for this world. Run: pip install 'farpoint[envs]'") from error
 
 
 def _read_file(word: str) -> str:
