@@ -254,7 +254,7 @@ async def take(session: Session, header: Header) -> None:
     what = check_word("file", header.get("what"), ("npz", "text", "python"))
     if what == "npz":
         found = await _set(session, header, header)
-        await session.reply(header, {"what": what}, content=await session.light(_saved, found))
+        await session.reply(header, {"what": what}, file=await session.light(_saved, found))
         return
     if what == "text":
         if not stage.on_map:
@@ -282,6 +282,5 @@ def _saved(found: OptionSet) -> bytes:
 
 
 ANSWERS: dict[str, Callable[[Session, Header], Awaitable[None]]] = {
-    answer.__name__: answer
-    for answer in (score, curve, options, policy, route, table, walk, learn, explore, take)
+    answer.__name__: answer for answer in (score, curve, options, policy, route, table, walk, learn, explore, take)
 }

@@ -85,7 +85,9 @@ def policy_arrows(stage: Stage, options: OptionSet, number: int) -> tuple[NDArra
     """
     world = stage.world
     if world.n_choices > MOST_ARROWS:
-        raise InvalidInput(f"world must have at most {MOST_ARROWS:,} choices to show a policy; got {world.n_choices:,}.")
+        raise InvalidInput(
+            f"world must have at most {MOST_ARROWS:,} choices to show a policy; got {world.n_choices:,}."
+        )
     taken = np.flatnonzero(options[number].choice_probabilities() > 0)
     owners = world.choice_states[taken]
     if stage.canvas is not None and not world.deterministic:
@@ -123,7 +125,9 @@ def table_rows(
     (149, False)
     """
     if world.n_states > MOST_TABLE_STATES:
-        raise InvalidInput(f"world must have at most {MOST_TABLE_STATES:,} states for the table; got {world.n_states:,}.")
+        raise InvalidInput(
+            f"world must have at most {MOST_TABLE_STATES:,} states for the table; got {world.n_states:,}."
+        )
     rows: list[dict[str, Any]] = []
     n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
     for options in sets:

@@ -38,6 +38,7 @@ class Guard:
         self._app, self._token, self._loopback = app, token, loopback
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from farpoint.options import OptionSet
+from farpoint.exploration.goals import GOALS
+from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, playing, scoring, sources, uploads
 from farpoint.studio.stage import Stage
 from farpoint.worlds import World
@@ -67,12 +68,37 @@ def learn(
 
 def explore(report: Report, world: World, methods: list[str], keywords: dict[str, Any]) -> list[playing.Explored]:
     """Return how an agent that knows nothing explores with each method."""
-    explored = []
-    for number, method in enumerate(methods):
-        part = len(methods)
-        explored.append(
-            playing.explore_steps(
-                world, method, **keywords, progress=lambda done, n=number: report((n + done) / part)
-            )
-        )
+    explored: list[playing.Explored] = []
+
+    def progress(done: float) -> None:
+        report((len(explored) + done) / len(methods))
+
+    for method in methods:
+        explored.append(playing.explore_steps(world, method, **keywords, progress=progress))
     return explored
+
+
+def nothing(report: Report) -> None:
+    """Do nothing: returns when a process can be started."""
+
+
+def warm() -> None:
+    """Do a little of everything: compiled functions are then loaded, and in the cache for every other process."""
+    stage = sources.make_stage({"kind": "named", "name": "four_rooms"})
+    world = stage.world
+    scored = scoring.compute(world, 4, {"n_jobs": 1})
+    assert scored.goals.prominences.size
+    scoring.Scorer(world).compute(13)
+    found = comparing.discover_options(world, "diffusion", 4, 4, 0.0, {})
+    for method in METHODS:
+        comparing.discover_options(world, method, 4, None if method == "none" else 4, 0.0, {})
+    comparing.policy_arrows(stage, found, 0)
+    found[0].route(0)
+    comparing.table_rows(world, [found], None)
+    playing.RandomAgent(world, found, None, 0).walk(10)
+    playing.learn_paths(world, found, None, n_episodes=2)
+    for method in GOALS:
+        playing.explore_steps(world, method, n_steps=300)
+    larger = sources.make_stage({"kind": "random_maze", "rows": 50, "cols": 50}).world
+    scoring.Scorer(larger).compute(4)
+    scoring.compute(larger, 20, {"solver": "local", "tolerance": 1e-3, "n_jobs": 1})

@@ -52,9 +52,7 @@ class RandomAgent:
         from farpoint.studio.playing_kernels import walk_states
 
         n_steps = check_integer("steps", n_steps, 1, MOST_STEPS)
-        return walk_states(
-            self._world, self._options, self._chance, self._start_cdf, self._now, n_steps, self._stream
-        )
+        return walk_states(self._world, self._options, self._chance, self._start_cdf, self._now, n_steps, self._stream)
 
 
 def first_state(world: World) -> int:

@@ -12,11 +12,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from farpoint.errors import FarpointError
+from farpoint.studio.preload import VARIABLE
 
 # Each waits for one process; more at once than this wait for their turn.
 _MOST_PROCESSES = 24
 # So that a page that asks for little never waits for a table.
-_NICENESS = 10
+_NICENESS = 5
 
 
 class Processes:
@@ -25,14 +26,19 @@ class Processes:
     def __init__(self) -> None:
         # Forked from a clean server: a fork of this process would copy its threads' locks.
         kind = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-        self._context = multiprocessing.get_context(kind)
+        self._context: Any = multiprocessing.get_context(kind)
         if kind == "forkserver":
-            self._context.set_forkserver_preload(["farpoint.studio.jobs"])
+            os.environ[VARIABLE] = "1"
+            self._context.set_forkserver_preload(["farpoint.studio.preload"])
         self._waiters = ThreadPoolExecutor(_MOST_PROCESSES, "studio-process")
         self._running: set[Any] = set()
 
     async def run(
-        self, function: Callable[..., Any], *args: Any, progress: Callable[[Any], None] | None = None
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        progress: Callable[[Any], None] | None = None,
+        niceness: int = _NICENESS,
     ) -> Any:
         """Return what a function returns; cancelled, its process is killed.
 
@@ -40,7 +46,7 @@ class Processes:
         """
         loop = asyncio.get_running_loop()
         here, there = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_run, args=(there, function, args), daemon=True)
+        process = self._context.Process(target=_run, args=(there, function, args, niceness), daemon=True)
         stopped = threading.Event()
 
         def wait() -> tuple[str, Any]:
@@ -96,11 +102,11 @@ class Processes:
         self._waiters.shutdown(wait=False, cancel_futures=True)
 
 
-def _run(pipe: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+def _run(pipe: Connection, function: Callable[..., Any], args: tuple[Any, ...], niceness: int) -> None:
     """Run a function in the new process, and send what comes of it."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(niceness)
     try:
         answer: tuple[str, Any] = ("result", function(lambda value: pipe.send(("progress", value)), *args))
     except FarpointError as error:

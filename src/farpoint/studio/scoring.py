@@ -1,4 +1,4 @@
-"""The score of one world at any t: which solver, whether it is quick enough for a thread, and what was computed before."""
+"""The score of one world at any t: which solver, whether a thread will do, and what was computed before."""
 
 from __future__ import annotations
 

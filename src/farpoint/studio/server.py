@@ -65,7 +65,7 @@ def _run(settings: Settings) -> None:
     import uvicorn
 
     listener = _listen(settings)
-    host, port = listener.getsockname()[:2]
+    port = listener.getsockname()[1]
     name = settings.host if settings.host not in ("0.0.0.0", "::") else socket.gethostname()
     name = f"[{name}]" if ":" in name else name
     address = f"http://{name}:{port}/" + (f"?token={settings.token}" if settings.token else "")
@@ -106,19 +106,18 @@ def make_app(settings: Settings) -> Callable[..., Any]:
     from starlette.routing import Route, WebSocketRoute
     from starlette.websockets import WebSocket
 
+    from farpoint.exploration.goals import GOALS
     from farpoint.studio.comparing import method_list
     from farpoint.studio.guard import Guard, is_loopback
     from farpoint.studio.page import build_page
     from farpoint.studio.session import Session, Work
-    from farpoint.exploration.goals import GOALS
 
     work = Work()
     tabs: set[Session] = set()
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> Any:
-        warming = threading.Thread(target=warm, daemon=True)
-        warming.start()
+        work.begin()
         yield
         for tab in list(tabs):
             tab.close()
@@ -182,15 +181,3 @@ async def _listen_to_tab(websocket: Any, session: Any) -> None:
             await session.handle(message.get("bytes") or b"")
         except FarpointError as error:
             await session.reply({}, {"error": str(error)})
-
-
-def warm() -> None:
-    """Load what is compiled, so that the first visitor need not wait for it."""
-    from farpoint.studio import playing, scoring
-    from farpoint.worlds import four_rooms
-
-    world = four_rooms()
-    scorer = scoring.Scorer(world)
-    for t in (4, 13):
-        scorer.compute(t)
-    playing.RandomAgent(world, None, 0.0, 0).walk(1)

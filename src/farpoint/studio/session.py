@@ -35,6 +35,22 @@ class Work:
     def __init__(self) -> None:
         self.threads = ThreadPoolExecutor(32, "studio")
         self.processes = Processes()
+        self._warming: asyncio.Task[Any] | None = None
+
+    def begin(self) -> None:
+        """Load what is compiled before the first tab asks for it."""
+        self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        # First in another process: compiling, which the first start after an installation does, would hold up this one.
+        await self.processes.run(jobs.nothing)
+        await asyncio.get_running_loop().run_in_executor(self.threads, jobs.warm)
+
+    async def warm(self) -> None:
+        """Return when everything is compiled."""
+        if self._warming is not None and not self._warming.done():
+            # It may fail or be cancelled: then threads compile.
+            await asyncio.wait([self._warming])
 
     def close(self) -> None:
         """End everything that runs."""
@@ -81,6 +97,7 @@ class Session:
 
     async def light(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """Return what a quick function returns, run in a thread."""
+        await self.work.warm()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self.work.threads, partial(function, *args, **keywords))
 

@@ -61,7 +61,7 @@ class Canvas:
         lines = text.count("\n") + 1
         longest = max(map(len, text.splitlines()), default=0)
         if lines * longest > 2 * MOST_CELLS:
-            raise InvalidInput(f"map must have at most {MOST_CELLS:,} cells; got {lines} lines of {longest} characters.")
+            raise InvalidInput(f"map must have at most {MOST_CELLS:,} cells; got {lines} lines of {longest}.")
         parsed = parse_map(text)
         check_size(*parsed.floor.shape)
         cells = parsed.floor.astype(np.uint8)

@@ -23,11 +23,11 @@ _MAP_CHARACTERS = set("#. SG\r\n\ufeff")
 
 
 def read_upload(name: str, content: bytes, wind: float = 0.0) -> Stage:
-    """Return the stage of a file: a text map, a PNG whose dark pixels are walls, GraphML, or a list of edges.
+    r"""Return the stage of a file: a text map, a PNG whose dark pixels are walls, GraphML, or a list of edges.
 
     >>> read_upload("room.txt", b"S..").world.n_states
     3
-    >>> read_upload("path.edges", b"a b\\nb c\\n").world.labels
+    >>> read_upload("path.edges", b"a b\nb c\n").world.labels
     ('a', 'b', 'c')
     """
     if len(content) > MOST_BYTES:

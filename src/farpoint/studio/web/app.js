@@ -133,6 +133,11 @@ export class App {
     this.applied = version;
     this.world = world;
     this.from = -1;
+    this.scored = null;
+    if (this.layer === "visits" || this.layer === "distance") this.layer = "score";
+    this.ui.score.layers.set(this.layer);
+    this.ui.options.picked.textContent = "";
+    this.hover(null, -1);
     if (!keepHistory) this.painter.clear();
     if (!world.editable) this.painter.setTool("look");
     this.ui.world.paintBox.hidden = !world.editable;

@@ -152,7 +152,7 @@ export class Board {
   get radius() {
     const { world, view } = this;
     if (world.drawn === "map") return view.scale / 2;
-    return Math.max(2, Math.min(14, 0.32 * view.scale * Math.sqrt((world.cols * world.rows) / world.n)));
+    return Math.max(2, Math.min(11, 0.24 * view.scale * Math.sqrt((world.cols * world.rows) / world.n)));
   }
 
   // The middle of a state on the canvas.
@@ -197,6 +197,7 @@ export class Board {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, this.place(event));
+      this.byKey = false;
       if (this.pointers.size === 2) {
         handlers.abort(this);
         this.pinch = this.spread();
@@ -248,7 +249,10 @@ export class Board {
         event.preventDefault();
       }
     });
-    canvas.addEventListener("keydown", (event) => handlers.key(this, event));
+    canvas.addEventListener("keydown", (event) => {
+      this.byKey = true;
+      handlers.key(this, event);
+    });
     canvas.addEventListener("focus", () => handlers.focus(this));
     canvas.addEventListener("blur", () => this.draw());
   }

@@ -48,7 +48,7 @@ function worldSection(settings, act) {
   const paintBox = h("div", { class: "stack" }, tools, materials, h("div", { class: "row" }, undo, redo), wind);
   const section = h("section", { class: "side left", "aria-label": "World" },
     h("h2", {}, "World"), preset, size, maze, byName, h("div", { class: "row" }, make, resize), paintBox,
-    h("div", { class: "row" }, button("Open file …", "Open a map (text, PNG) or a graph (GraphML, edge list)", () => file.click()), button("Paste map …", "Paste a map as text", act.paste)), file);
+    h("div", { class: "row" }, button("Open …", "Open a map (text, PNG) or a graph (GraphML, edge list)", () => file.click()), button("Paste …", "Paste a map as text", act.paste)), file);
   return { section, preset, rows, cols, seed, wall, envName, size, maze, byName, make, resize, tools, materials, undo, redo, wind, paintBox, file };
 }
 

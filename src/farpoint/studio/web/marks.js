@@ -5,23 +5,25 @@ const MOST_MARKS = 6000;
 
 export function drawMarks(board) {
   const { world, panel } = board;
-  drawPlaces(board);
+  drawPlaces(board, false);
   if (panel.arrows) drawArrows(board, panel.arrows);
-  drawGoals(board);
-  if (panel.route) drawPath(board, panel.route, board.colors.path, 3);
   if (panel.path) drawPath(board, panel.path, board.colors.path, 3);
+  if (panel.route) drawPath(board, panel.route, board.colors.path, 3);
+  drawGoals(board);
+  drawPlaces(board, true);
   if (panel.trail?.length) drawTrail(board, panel.trail);
   if (panel.agent >= 0) drawAgent(board, panel.agent);
   if (board.from >= 0 && board.from < world.n) drawFrom(board, board.from);
   if (board.preview) drawPreview(board);
-  if (board.cursor >= 0 && document.activeElement === board.canvas) drawCursor(board);
+  if (board.cursor >= 0 && board.byKey && document.activeElement === board.canvas) drawCursor(board);
 }
 
 function visible(board, x, y) {
   return x > -20 && y > -20 && x < board.width + 20 && y < board.height + 20;
 }
 
-function drawPlaces(board) {
+// Targets lie below the goals, the start above them.
+function drawPlaces(board, starts) {
   const { context, world, view, colors } = board;
   if (world.drawn === "map" && view.scale < 4) return;
   const radius = Math.min(board.radius, 14);
@@ -58,12 +60,12 @@ function drawPlaces(board) {
     for (let row = first.row; row <= last.row; row++)
       for (let col = first.col; col <= last.col; col++) {
         const code = world.cells[row * world.cols + col];
-        if (code === START || code === TARGET) draw(...board.cellPoint(row * world.cols + col), code === START);
+        if (code === (starts ? START : TARGET)) draw(...board.cellPoint(row * world.cols + col), starts);
       }
     return;
   }
-  for (const state of world.targets) draw(...board.point(state), false);
-  if (world.start !== null) draw(...board.point(world.start), true);
+  if (!starts) for (const state of world.targets) draw(...board.point(state), false);
+  else if (world.start !== null) draw(...board.point(world.start), true);
 }
 
 export function goalRadius(board) {
@@ -111,7 +113,6 @@ function drawArrows(board, { begins, leads }) {
   const { context, colors } = board;
   const radius = board.world.drawn === "map" ? board.radius : Math.max(board.radius, 8);
   if (radius < 4) return;
-  context.strokeStyle = "rgba(255,255,255,.92)";
   context.lineCap = "round";
   const stroke = (color, width) => {
     context.strokeStyle = color;
@@ -135,8 +136,8 @@ function drawArrows(board, { begins, leads }) {
     }
     context.stroke();
   };
-  stroke(colors.edge, Math.max(2, radius * 0.22));
-  stroke("rgba(255,255,255,.95)", Math.max(1, radius * 0.11));
+  if (radius > 13) stroke(colors.edge, radius * 0.2);
+  stroke("rgba(255,255,255,.95)", Math.max(1, radius * 0.1));
 }
 
 function drawPath(board, states, color, width) {
@@ -162,7 +163,7 @@ function drawTrail(board, trail) {
   context.lineWidth = Math.max(1.5, Math.min(4, board.radius * 0.3));
   for (let index = 1; index < trail.length; index++) {
     if (trail[index - 1] < 0 || trail[index] < 0) continue;
-    context.strokeStyle = `rgba(255,122,80,${((0.85 * index) / trail.length).toFixed(3)})`;
+    context.strokeStyle = `rgba(255,122,80,${((0.7 * index) / trail.length).toFixed(3)})`;
     context.beginPath();
     context.moveTo(...board.point(trail[index - 1]));
     context.lineTo(...board.point(trail[index]));

@@ -178,7 +178,8 @@ export function describe(app, board, hit) {
   const { world } = app;
   const state = stateAt(world, hit);
   const place = placeName(world, hit);
-  if (state < 0) return `${place}: ${world.drawn === "map" && world.cells[hit] ? "floor that is cut off" : "wall"}`;
+  if (world.drawn === "map" && !world.cells[hit]) return `${place}: wall`;
+  if (state < 0) return `${place}: ${world.stale ? "floor" : "floor that is cut off"}`;
   const value = board.field?.values?.[state];
   const parts = [place, `state ${state}`];
   if (value !== undefined) parts.push(`${app.layerName()} ${app.show(value)}`);

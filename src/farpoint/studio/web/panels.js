@@ -97,7 +97,7 @@ export const panelMethods = {
 
   attach(panel) {
     panel.field = new Field(this.world, this.colors);
-    Object.assign(panel, { option: -1, arrows: null, route: null, path: null, agent: -1, trail: null, found: null, target: undefined });
+    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null, path: null, agent: -1, trail: null, found: null, target: undefined });
     Object.assign(panel.board, { world: this.world, field: this.base, colors: this.colors, cursor: -1, from: -1 });
     if (panel.board.width) panel.board.fit();
     this.showPanelHead(panel);
@@ -146,7 +146,7 @@ export const panelMethods = {
   },
 
   deselect(panel) {
-    Object.assign(panel, { option: -1, arrows: null, route: null });
+    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null });
   },
 
   pick(panel, option) {

@@ -3,7 +3,7 @@ import { drawChart } from "./charts.js";
 import { h } from "./dom.js";
 import { number } from "./palette.js";
 
-const TRAIL = 80;
+const TRAIL = 40;
 const CHUNK_SECONDS = 1.5;
 const MOST_STEPS = 200000;
 
@@ -26,6 +26,7 @@ export class Player {
     this.stop();
     this.mode = mode;
     this.reset();
+    if (mode === "learn" && this.app.layer === "visits") this.app.setLayer("score");
     this.app.ui.agents.mode.set(mode);
   }
 
@@ -58,7 +59,8 @@ export class Player {
     // Alone a panel would show options without what they are better than.
     if (this.panels.length === 1 && this.panels[0].method !== "none") this.app.addPanel("none");
     const { world } = this.app;
-    this.runs = this.panels.map((panel) => ({ panel, states: [], at: 0, visits: new Float32Array(world.n), seen: 0, most: 0, x: [0], y: [0], asking: false, length: 0 }));
+    for (const panel of this.panels) this.app.deselect(panel);
+    this.runs = this.panels.map((panel) => ({ panel, states: [], at: 0, visits: new Float32Array(world.n), seen: 0, most: 0, x: this.mode === "learn" ? [] : [0], y: this.mode === "learn" ? [] : [0], asking: false, length: 0 }));
     this.steps = 0;
     const version = this.app.applied;
     try {
@@ -128,6 +130,7 @@ export class Player {
       run.known = new Uint8Array(app.world.n);
       run.panel.field.known = run.known;
       run.making = -1;
+      run.panel.found = [];
       this.visit(run, run.before[0], false);
     });
     this.say("Nothing is known at first. Options to far and little known states appear as the known part grows.");
@@ -190,7 +193,7 @@ export class Player {
         run.panel.board.draw();
         continue;
       }
-      if (this.mode === "scratch" && run.panel.found) run.panel.shownGoals = run.panel.options = run.panel.found;
+      if (this.mode === "scratch") run.panel.shownGoals = run.panel.options = run.panel.found;
       this.app.showVisits(run.panel, run);
     }
     this.drawCurve();
@@ -225,8 +228,10 @@ export class Player {
     }
     this.credit = 0;
     let last = performance.now();
+    // One loop at a time: an earlier one that was paused sees that it has been replaced.
+    const turn = (this.turn = {});
     const frame = (now) => {
-      if (!this.playing) return;
+      if (!this.playing || this.turn !== turn) return;
       this.credit += ((now - last) / 1000) * (this.mode === "learn" ? Math.max(2, this.speed / 2) : this.speed);
       last = now;
       const count = Math.min(Math.floor(this.credit), 20000);
@@ -245,6 +250,7 @@ export class Player {
 
   stop() {
     this.playing = false;
+    this.turn = null;
     this.label();
   }
 

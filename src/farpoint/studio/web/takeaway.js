@@ -119,7 +119,7 @@ export async function take(app, what) {
     return copy(app, location.href, "Link");
   }
   const answer = await app.ask({ do: "take", what, method: app.panels[0].method, panels: app.panelList() });
-  if (what === "npz") return save("options.npz", answer.content, "application/octet-stream");
+  if (what === "npz") return save("options.npz", answer.file, "application/octet-stream");
   if (what === "text") return save("map.txt", answer.text, "text/plain");
   return app.showText("Python", answer.text);
 }
