@@ -73,6 +73,7 @@ _MODULES = (
     "options",
     "report",
     "simulation",
+    "studio",
     "worlds",
 )
 
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
     from farpoint import options as options
     from farpoint import report as report
     from farpoint import simulation as simulation
+    from farpoint import studio as studio
     from farpoint import worlds as worlds
     from farpoint.agents import learn, learn_episodes, train_tabular
     from farpoint.deep import SMDPDQN, learn_eigenfunctions, learn_options

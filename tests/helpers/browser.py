@@ -149,7 +149,9 @@ class Page:
         actions.release().perform()
 
     def _offset(self, canvas: Any, panel: int, row: int, col: int) -> tuple[int, int]:
-        code = f"const b = farpointStudio.panels[{panel}].board; const [x, y] = b.cellPoint({row} * b.world.cols + {col});"
+        code = (
+            f"const b = farpointStudio.panels[{panel}].board; const [x, y] = b.cellPoint({row} * b.world.cols + {col});"
+        )
         x, y = self.browser.execute_script(code + "return [x - b.width / 2, y - b.height / 2]")
         return round(x), round(y)
 

@@ -74,7 +74,7 @@ async def score(session: Session, header: Header) -> None:
     prominences = np.empty(0) if many else await session.light(lambda: goals.prominences)
     values = np.asarray(scored.scores)
     if layer != "score":
-        state = check_integer("state", header.get("state") or 0, 0, stage.world.n_states - 1)
+        state = check_integer("state", header.get("state", 0), 0, stage.world.n_states - 1)
         if layer == "stationary" or stage.world.n_states <= _QUICK_DISTANCE:
             values = await session.light(layer_values, stage.world, layer, t, state)
         else:

@@ -27,7 +27,8 @@ def python_lines(
     print(options)
     <BLANKLINE>
     """
-    kept = {name: value for name, value in keywords.items() if name in ("solver", "tolerance")}
+    # Exact solvers give the same numbers, so only an approximation is asked for by name.
+    kept = {name: keywords[name] for name in ("solver", "tolerance") if "tolerance" in keywords}
     more = "".join(f", {name}={value!r}" for name, value in kept.items())
     prominence = f", min_prominence={min_prominence!r}" if min_prominence > 0 else ""
     imports, _, made = stage.code().rpartition("\n\nworld")

@@ -21,6 +21,9 @@ LAYERS = ("score", "stationary", "distance")
 _LIGHT_SECONDS = 0.4
 _WHOLE_SPECTRUM = 1_200
 _TOLERANCE = 1e-3
+_QUICK_SECONDS = 0.005
+# Of a score from a decomposition that is known, on one core.
+_SECONDS_PER_CUBE = 2e-10
 _KEPT_BYTES = 48 * 2**20
 
 
@@ -92,9 +95,11 @@ class Scorer:
             return Plan({}, n_states <= 300)
         exact = LocalScores.of(walk, t)
         if n_states <= _WHOLE_SPECTRUM:
-            return Plan({"n_jobs": 1}, True)
+            # The same numbers either way; of the two the one that takes less once the decomposition is known.
+            local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
+            return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True)
         if exact.seconds <= _LIGHT_SECONDS:
-            return Plan({"solver": "local", "n_jobs": -1 if exact.seconds > 0.02 else 1}, True)
+            return Plan({"solver": "local", "n_jobs": -1 if exact.seconds > _QUICK_SECONDS else 1}, True)
         rough = exact.with_tolerance(_TOLERANCE)
         if rough.seconds < exact.seconds:
             return Plan({"solver": "local", "tolerance": _TOLERANCE}, rough.seconds <= _LIGHT_SECONDS)
@@ -106,8 +111,8 @@ class Scorer:
         if kept is not None:
             return kept
         keywords = dict(self.plan(t).keywords)
-        if self._walk.symmetric and self.world.n_states <= _WHOLE_SPECTRUM and t > 8:
-            # The same numbers as those of `score` alone; the decomposition is kept for the next t.
+        if keywords.get("solver") == "spectral":
+            # The decomposition is kept for the next t.
             keywords["decomposition"] = self._spectrum
         return self.keep(t, compute(self.world, t, keywords))
 

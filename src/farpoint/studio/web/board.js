@@ -1,9 +1,11 @@
 // One panel's canvas: the world, its heat map, goals, arrows, a route and an agent, and what the pointer does there.
 import { TILE } from "./field.js";
 import { css } from "./palette.js";
-import { drawMarks } from "./marks.js";
+import { drawMarks, MarkLayer } from "./marks.js";
 
 const MOST_ZOOM = 120;
+// Cells of fewer pixels have no circles.
+export const SMALLEST_MARKED = 3;
 
 // Where the world lies on the canvas; all panels share one.
 export class View {
@@ -40,6 +42,7 @@ export class Board {
     this.cursor = -1;
     this.preview = null;
     this.pending = false;
+    this.layer = new MarkLayer();
     this.pointers = new Map();
     this.listen();
     this.observer = new ResizeObserver(() => this.resize());
@@ -91,6 +94,7 @@ export class Board {
     const { context, view, world } = this;
     const { scale, x, y } = view;
     context.imageSmoothingEnabled = scale < 1;
+    this.field.markGoals(scale < SMALLEST_MARKED && this.panel.shownGoals?.length ? this.panel.shownGoals : null);
     const first = { col: Math.max(0, Math.floor(-x / scale)), row: Math.max(0, Math.floor(-y / scale)) };
     const last = {
       col: Math.min(world.cols - 1, Math.floor((this.width - x) / scale)),

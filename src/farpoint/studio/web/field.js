@@ -11,6 +11,8 @@ export class Field {
     this.low = 0;
     this.high = 1;
     this.known = null;
+    this.goals = null;
+    this.marked = null;
     this.tiles = new Map();
     this.across = Math.ceil((world.cols || 1) / TILE);
   }
@@ -24,6 +26,18 @@ export class Field {
 
   touchAll() {
     for (const tile of this.tiles.values()) tile.dirty = true;
+  }
+
+  // Goals as pixels of the picture itself, for maps whose cells are smaller than a mark.
+  markGoals(goals) {
+    if (goals === this.goals) return;
+    this.goals = goals;
+    this.marked = null;
+    if (goals) {
+      this.marked = new Uint8Array(this.world.n);
+      for (const state of goals) this.marked[state] = 1;
+    }
+    this.touchAll();
   }
 
   touch(cell) {
@@ -60,7 +74,7 @@ export class Field {
   paint(tile, left, top) {
     const { cols, cells, cellState } = this.world;
     const { wall, floor, cut, unknown } = this.colors.pixels;
-    const { values, low, known } = this;
+    const { values, low, known, marked } = this;
     const { width, height } = tile.canvas;
     const factor = this.high > low ? 255 / (this.high - low) : 0;
     const offset = factor ? 0 : 128;
@@ -73,6 +87,7 @@ export class Field {
         else if (state < 0) tile.pixels[at] = this.world.stale ? floor : cut;
         else if (known && !known[state]) tile.pixels[at] = unknown;
         else if (!values || state >= values.length) tile.pixels[at] = floor;
+        else if (marked && marked[state]) tile.pixels[at] = 0xffffffff;
         else {
           const index = ((values[state] - low) * factor + offset) | 0;
           tile.pixels[at] = PIXELS[index < 0 ? 0 : index > 255 ? 255 : index];

@@ -109,6 +109,7 @@ export const lookMethods = {
   },
 
   hover(board, hit) {
+    this.hovered = [board, hit];
     if (!this.world || !board || hit < 0) {
       this.ui.hover.textContent = "";
       return;
@@ -154,6 +155,7 @@ export const lookMethods = {
     const exact = scored.tolerance === null || scored.tolerance < 1e-6 ? "exact" : `to ${number(100 * scored.tolerance)} %`;
     this.ui.solver.textContent = `${scored.solver}, ${exact}, ${number(1000 * scored.seconds)} ms`;
     this.ui.solver.title = scored.reason;
+    if (this.hovered) this.hover(...this.hovered);
     this.drawCurve();
   },
 
@@ -204,6 +206,7 @@ export const lookMethods = {
     const [low, high] = visits ? [0, Math.max(1, ...this.player.runs.map((one) => one.most))] : [this.base.low, this.base.high];
     this.ui.low.textContent = number(low);
     this.ui.high.textContent = number(high);
+    this.highest = null;
     if (visits && run) for (const one of this.player.runs) this.showVisits(one.panel, one);
     this.drawAll();
   },
@@ -220,8 +223,7 @@ export const lookMethods = {
     const { visits } = run;
     for (let state = 0; state < shown.length; state++) shown[state] = Math.log1p(visits[state]) * scale;
     panel.field.show(shown, 0, 1);
-    this.ui.low.textContent = "0";
-    this.ui.high.textContent = number(run.most);
+    if (this.highest !== run.most) this.ui.high.textContent = number((this.highest = run.most));
     panel.board.draw();
   },
 };

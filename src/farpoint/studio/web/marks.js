@@ -1,16 +1,41 @@
 // What lies above the heat map: start, targets, goals, arrows, routes, agents, the cursor.
+import { SMALLEST_MARKED } from "./board.js";
 import { START, TARGET } from "./map.js";
 
 const MOST_MARKS = 6000;
 
+// What seldom changes is drawn once, and copied in every frame while an agent plays.
+export class MarkLayer {
+  constructor() {
+    this.canvas = document.createElement("canvas");
+    this.context = this.canvas.getContext("2d");
+    this.key = [];
+  }
+  draw(board) {
+    const { world, panel, view } = board;
+    const key = [world, world.version, panel.shownGoals, panel.options, panel.option, panel.allShown, panel.arrows, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
+    if (key.some((value, index) => value !== this.key[index])) {
+      this.key = key;
+      [this.canvas.width, this.canvas.height] = [board.canvas.width, board.canvas.height];
+      const ratio = window.devicePixelRatio || 1;
+      this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+      const onBoard = board.context;
+      board.context = this.context;
+      drawPlaces(board, false);
+      if (panel.arrows) drawArrows(board, panel.arrows);
+      drawGoals(board);
+      drawPlaces(board, true);
+      board.context = onBoard;
+    }
+    board.context.drawImage(this.canvas, 0, 0, board.width, board.height);
+  }
+}
+
 export function drawMarks(board) {
   const { world, panel } = board;
-  drawPlaces(board, false);
-  if (panel.arrows) drawArrows(board, panel.arrows);
   if (panel.path) drawPath(board, panel.path, board.colors.path, 3);
   if (panel.route) drawPath(board, panel.route, board.colors.path, 3);
-  drawGoals(board);
-  drawPlaces(board, true);
+  board.layer.draw(board);
   if (panel.trail?.length) drawTrail(board, panel.trail);
   if (panel.agent >= 0) drawAgent(board, panel.agent);
   if (board.from >= 0 && board.from < world.n) drawFrom(board, board.from);
@@ -89,17 +114,8 @@ function drawGoals(board) {
     return true;
   };
   context.strokeStyle = colors.edge;
-  // On a map so large that circles would cover it, goals are points.
-  if (board.world.drawn === "map" && board.view.scale < 3) {
-    context.fillStyle = "rgba(255,255,255,.85)";
-    const size = Math.max(1, board.view.scale * 0.8);
-    let drawn = 0;
-    for (const state of dots) {
-      const [x, y] = board.point(state);
-      if (visible(board, x, y)) context.fillRect(x - size / 2, y - size / 2, size, size);
-      if (++drawn > 40000) break;
-    }
-  } else {
+  // On a map so large that circles would cover it, goals are pixels of its picture.
+  if (board.world.drawn !== "map" || board.view.scale >= SMALLEST_MARKED) {
     let drawn = 0;
     for (const state of dots) if (circle(state, radius * (picked.length && !panel.allShown ? 0.6 : 1), colors.ring, Math.max(1, radius * 0.28)) && ++drawn > MOST_MARKS) break;
   }

@@ -188,6 +188,7 @@ export class Player {
   }
 
   show() {
+    const now = performance.now();
     for (const run of this.runs) {
       if (this.mode === "learn") {
         run.panel.board.draw();
@@ -196,7 +197,11 @@ export class Player {
       if (this.mode === "scratch") run.panel.shownGoals = run.panel.options = run.panel.found;
       this.app.showVisits(run.panel, run);
     }
-    this.drawCurve();
+    // Curves are read, not watched: ten times a second will do.
+    if (!this.playing || now - (this.curveDrawn ?? 0) > 100) {
+      this.curveDrawn = now;
+      this.drawCurve();
+    }
   }
 
   drawCurve() {
