@@ -17,7 +17,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def server(browser: Any) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     pytest.importorskip("nicegui", reason="nicegui is not installed. Run: pip install 'farpoint[studio]'")
     with running_server() as started:
         yield started
@@ -31,5 +31,7 @@ def page(browser: Any, server: Server) -> Iterator[Page]:
     one.errors()
     one.requests()
     yield one.open()
-    assert one.errors() == []
+    found = one.errors()
+    browser.get("about:blank")
+    assert found == []
     assert one.requests() <= {server.host}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -271,6 +272,16 @@ def test_reload_and_link_restore(page: Page) -> None:
         page.open(fragment)
         assert (page.goals, map_text(page)) == (goals, text)
         assert page.js("farpointStudio.panels.map(p => p.method)") == ["diffusion", "cover"]
+
+
+def test_vector_graphics(page: Page) -> None:
+    code = (
+        "const done = arguments[arguments.length - 1];"
+        "import('farpoint-studio/takeaway.js').then((module) => done(module.svgText(farpointStudio)))"
+    )
+    picture = ElementTree.fromstring(page.browser.execute_async_script(code))
+    circles = picture.iter("{http://www.w3.org/2000/svg}circle")
+    assert len(list(circles)) == 20
 
 
 def test_keyboard_alone(page: Page) -> None:

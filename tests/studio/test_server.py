@@ -10,12 +10,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import farpoint as fp
 from farpoint.studio.frames import pack_frame, unpack_frame
 from tests.helpers.browser import Server, running_server
 
@@ -23,13 +24,6 @@ websockets = pytest.importorskip("websockets.asyncio.client", reason="nicegui is
 pytest.importorskip("nicegui", reason="nicegui is not installed. Run: pip install 'farpoint[studio]'")
 
 pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.slow]
-
-
-@pytest.fixture(scope="module")
-def plain() -> Iterator[Server]:
-    with running_server() as server:
-        wait_for(server)
-        yield server
 
 
 def wait_for(server: Server, path: str = "/studio/health") -> None:
@@ -63,18 +57,19 @@ async def ask(socket: Any, header: dict[str, Any], **arrays: Any) -> tuple[dict[
             return answer, found
 
 
-def test_foreign_pages_are_refused(plain: Server) -> None:
-    assert status_of(plain) == 200
-    assert status_of(plain, Origin=f"http://{plain.host}") == 200
-    assert status_of(plain, Origin="http://evil.example") == 403
+def test_foreign_pages_are_refused(server: Server) -> None:
+    wait_for(server)
+    assert status_of(server) == 200
+    assert status_of(server, Origin=f"http://{server.host}") == 200
+    assert status_of(server, Origin="http://evil.example") == 403
     # A foreign name that resolves to this machine makes a foreign page look like our own.
-    assert status_of(plain, Host="evil.example") == 403
+    assert status_of(server, Host="evil.example") == 403
 
 
 @pytest.mark.parametrize("path", ["/studio/socket", "/_nicegui_ws/socket.io/?transport=websocket&EIO=4"])
-def test_sockets_of_foreign_pages_are_refused(plain: Server, path: str) -> None:
+def test_sockets_of_foreign_pages_are_refused(server: Server, path: str) -> None:
     async def connect() -> None:
-        async with websockets.connect(f"ws://{plain.host}{path}", origin="http://evil.example"):
+        async with websockets.connect(f"ws://{server.host}{path}", origin="http://evil.example"):
             pass
 
     with pytest.raises(Exception, match="403"):
@@ -101,7 +96,7 @@ def test_other_addresses_need_the_token() -> None:
         assert "world must be opened first" in asyncio.run(connect("?token=" + "a" * 20))["error"]
 
 
-def test_bad_messages_get_a_sentence(plain: Server) -> None:
+def test_bad_messages_get_a_sentence(server: Server) -> None:
     big = np.zeros(9 * 2**20, dtype=np.uint8)
     bad: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({"do": "open", "source": {"kind": "teleport"}}, {}, "world must be one of"),
@@ -119,7 +114,7 @@ def test_bad_messages_get_a_sentence(plain: Server) -> None:
     ]
 
     async def talk() -> None:
-        async with websockets.connect(f"ws://{plain.host}/studio/socket", max_size=None) as socket:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
             await ask(socket, {"do": "open", "source": {"kind": "named", "name": "ring"}, "version": 1})
             for header, arrays, words in bad:
                 answer, _ = await ask(socket, header, **arrays)
@@ -134,33 +129,48 @@ def test_bad_messages_get_a_sentence(plain: Server) -> None:
     asyncio.run(talk())
 
 
-def test_superseded_work_is_ended(plain: Server) -> None:
+def test_options_to_take_away(server: Server, tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            await ask(socket, {"do": "open", "source": {"kind": "named", "name": "ring"}, "version": 1})
+            _, found = await ask(socket, {"do": "take", "what": "npz", "t": 13, "method": "diffusion"})
+            (tmp_path / "options.npz").write_bytes(found["file"].tobytes())
+
+    asyncio.run(talk())
+    options = fp.OptionSet.load(tmp_path / "options.npz", fp.ring())
+    assert options.goals.tolist() == fp.discover(fp.ring(), t=13).goals.tolist()
+
+
+def test_superseded_work_is_ended(server: Server) -> None:
     """A table that would take minutes is dropped when another is asked for, and its process with it."""
 
     async def talk() -> None:
-        async with websockets.connect(f"ws://{plain.host}/studio/socket", max_size=None) as socket:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
             source = {"kind": "random_maze", "rows": 80, "cols": 80}
             await ask(socket, {"do": "open", "source": source, "version": 1})
             await socket.send(pack_frame({"id": 7, "do": "table", "t": 4, "panels": [{"method": "diffusion"}]}))
-            await until(lambda: plain.health()["processes"] == 1)
+            await until(lambda: server.health()["processes"] == 1)
             # Quick work is answered meanwhile.
             begun = time.monotonic()
             await ask(socket, {"do": "score", "t": 3})
             assert time.monotonic() - begun < 10
             await socket.send(pack_frame({"do": "cancel", "channel": "table"}))
-            await until(lambda: plain.health()["processes"] == 0)
+            await until(lambda: server.health()["processes"] == 0)
 
     asyncio.run(talk())
 
 
-def test_closed_tab_frees_its_work(plain: Server) -> None:
+def test_closed_tab_frees_its_work(server: Server) -> None:
+    wait_for(server)
+    before = server.health()
+
     async def talk() -> None:
-        async with websockets.connect(f"ws://{plain.host}/studio/socket", max_size=None) as socket:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
             source = {"kind": "random_maze", "rows": 80, "cols": 80}
             await ask(socket, {"do": "open", "source": source, "version": 1})
             await socket.send(pack_frame({"do": "table", "t": 4, "panels": [{"method": "diffusion"}]}))
-            await until(lambda: plain.health()["processes"] == 1)
-        await until(lambda: plain.health() == {"tabs": 0, "processes": 0})
+            await until(lambda: server.health()["processes"] == 1)
+        await until(lambda: server.health() == before)
 
     asyncio.run(talk())
 
@@ -173,7 +183,7 @@ async def until(condition: Any) -> None:
     raise AssertionError("it did not happen within 30 s")
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_server_that_stops_leaves_nothing_running(how: signal.Signals) -> None:
     psutil = pytest.importorskip("psutil")
     with running_server() as server:

@@ -28,7 +28,7 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
     if word.startswith("gym:"):
         return World.from_env(make_env(word.removeprefix("gym:")), seed=seed)
     if word == "-":
-        text, name = _read_input(), "standard input"
+        text, name = read_input(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
     try:
@@ -53,7 +53,8 @@ def _read_file(word: str) -> str:
     return read_map(path)
 
 
-def _read_input() -> str:
+def read_input() -> str:
+    """Return the text on standard input."""
     if sys.stdin is None:
         raise InvalidInput("standard input must be open to read a map from it; got one that is closed.")
     try:

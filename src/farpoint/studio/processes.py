@@ -7,14 +7,14 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
 from farpoint.errors import FarpointError
 from farpoint.studio.preload import VARIABLE
+from farpoint.studio.threads import in_thread
 
-# Each waits for one process; more at once than this wait for their turn.
+# More at once than this wait for their turn.
 _MOST_PROCESSES = 24
 # So that a page that asks for little never waits for a table.
 _NICENESS = 5
@@ -30,7 +30,7 @@ class Processes:
         if kind == "forkserver":
             os.environ[VARIABLE] = "1"
             self._context.set_forkserver_preload(["farpoint.studio.preload"])
-        self._waiters = ThreadPoolExecutor(_MOST_PROCESSES, "studio-process")
+        self._room = asyncio.Semaphore(_MOST_PROCESSES)
         self._running: set[Any] = set()
 
     async def run(
@@ -44,6 +44,12 @@ class Processes:
 
         ``function(report, *args)`` calls ``report`` with what ``progress`` is to be told.
         """
+        async with self._room:
+            return await self._run(function, args, progress, niceness)
+
+    async def _run(
+        self, function: Callable[..., Any], args: tuple[Any, ...], progress: Callable[[Any], None] | None, niceness: int
+    ) -> Any:
         loop = asyncio.get_running_loop()
         here, there = self._context.Pipe(duplex=False)
         process = self._context.Process(target=_run, args=(there, function, args, niceness), daemon=True)
@@ -74,7 +80,7 @@ class Processes:
             self._running.discard(process)
             here.close()
 
-        waiting = loop.run_in_executor(self._waiters, wait)
+        waiting = asyncio.ensure_future(in_thread(wait))
         try:
             kind, value = await asyncio.shield(waiting)
         except asyncio.CancelledError:
@@ -99,7 +105,6 @@ class Processes:
         """End every process."""
         for process in list(self._running):
             process.kill()
-        self._waiters.shutdown(wait=False, cancel_futures=True)
 
 
 def _run(pipe: Connection, function: Callable[..., Any], args: tuple[Any, ...], niceness: int) -> None:

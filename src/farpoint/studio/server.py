@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from farpoint.errors import FarpointError, InvalidInput, MissingExtra, check_integer
-from farpoint.studio.sources import GRAPHS, Source, source_of_word
+from farpoint.studio.sources import GRAPHS, Source, make_stage
 
 INSTALL = "nicegui must be installed for the Studio. Run: pip install 'farpoint[studio]'"
 PORT = 8765
@@ -51,9 +51,11 @@ class Settings:
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
 
 
-def serve(world: str | None = None, *, host: str, port: int, token: str | None = None, show: bool = True) -> None:
+def serve(world: Source | None = None, *, host: str, port: int, token: str | None = None, show: bool = True) -> None:
     """Serve the Studio until it is interrupted; prints its address."""
-    settings = Settings(None if world is None else source_of_word(world), host, port, token, show)
+    settings = Settings(world, host, port, token, show)
+    if world is not None and world["kind"] not in ("env", "graph"):
+        make_stage(world)  # a bad map is an error here, not in the page
     try:
         import nicegui  # noqa: F401
     except ImportError as error:

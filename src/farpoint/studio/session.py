@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from farpoint.studio.processes import Processes
 from farpoint.studio.scoring import Scorer
 from farpoint.studio.sources import make_stage, map_stage
 from farpoint.studio.stage import Stage
+from farpoint.studio.threads import in_thread
 
 Arrays = dict[str, NDArray[Any]]
 Send = Callable[[bytes], Awaitable[None]]
@@ -33,7 +33,6 @@ class Work:
     """Where a tab's work runs: threads for what is quick, processes for what is not."""
 
     def __init__(self) -> None:
-        self.threads = ThreadPoolExecutor(32, "studio")
         self.processes = Processes()
         self._warming: asyncio.Task[Any] | None = None
 
@@ -44,7 +43,7 @@ class Work:
     async def _warm(self) -> None:
         # First in another process: compiling, which the first start after an installation does, would hold up this one.
         await self.processes.run(jobs.nothing)
-        await asyncio.get_running_loop().run_in_executor(self.threads, jobs.warm)
+        await in_thread(jobs.warm)
 
     async def warm(self) -> None:
         """Return when everything is compiled."""
@@ -54,8 +53,9 @@ class Work:
 
     def close(self) -> None:
         """End everything that runs."""
+        if self._warming is not None:
+            self._warming.cancel()
         self.processes.close()
-        self.threads.shutdown(wait=False, cancel_futures=True)
 
 
 class Session:
@@ -98,8 +98,7 @@ class Session:
     async def light(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """Return what a quick function returns, run in a thread."""
         await self.work.warm()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.work.threads, partial(function, *args, **keywords))
+        return await in_thread(partial(function, *args, **keywords))
 
     async def heavy(self, function: Callable[..., Any], *args: Any, progress: Any = None) -> Any:
         """Return what a function of `jobs` returns, run in a process."""

@@ -144,6 +144,8 @@ export class App {
     this.ui.world.wind.set(this.wind);
     this.view.fitted = true;
     this.base = new Field(world, this.colors);
+    // Two wide maps fit better below each other.
+    this.ui.panels.dataset.wide = world.cols > 1.3 * world.rows;
     for (const panel of this.panels) {
       this.attach(panel);
       panel.board.fit();

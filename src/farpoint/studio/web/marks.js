@@ -152,6 +152,10 @@ function drawArrows(board, { begins, leads }) {
     }
     context.stroke();
   };
+  if (board.world.drawn !== "map") {
+    stroke(colors.text, 1.4);
+    return;
+  }
   if (radius > 13) stroke(colors.edge, radius * 0.2);
   stroke("rgba(255,255,255,.95)", Math.max(1, radius * 0.1));
 }
