@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.slow]
 
 def library_goals(text: str, t: int) -> list[int]:
     world = fp.World.from_map(text, largest_component=True)
-    return fp.find_goals(world, fp.score(world, t)).states.tolist()
+    return [int(state) for state in fp.find_goals(world, fp.score(world, t))]
 
 
 def map_text(page: Page) -> str:

@@ -138,7 +138,7 @@ def test_exploring_is_that_of_explore() -> None:
 
 def test_arrows_of_a_windy_map_show_where_the_agent_wants_to_go() -> None:
     stage = sources.make_stage({"kind": "text", "text": "...\n...\n...", "wind": 0.6})
-    options = fp.OptionSet(stage.world, [0])
+    options = fp.OptionSet(stage.world, np.array([0]))
     begins, leads = comparing.policy_arrows(stage, options, 0)
     assert stage.world.positions is not None
     moves = stage.world.positions[leads] - stage.world.positions[begins]
