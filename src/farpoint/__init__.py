@@ -76,6 +76,7 @@ _MODULES = (
     "options",
     "report",
     "simulation",
+    "studio",
     "worlds",
 )
 
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     from farpoint import options as options
     from farpoint import report as report
     from farpoint import simulation as simulation
+    from farpoint import studio as studio
     from farpoint import worlds as worlds
     from farpoint.agents import learn, learn_episodes, train_tabular
     from farpoint.aggregation import aggregate

@@ -60,6 +60,8 @@ ABSURD = (
 STDIN = ("S..\n..G\n", "", "###\n", "..\r\n..\r\n", "\ufeff...\n", "\x00", "a\n", ".#.\n", None)
 # One of these is in every line of a suite, so that it stops before its work, which takes minutes.
 STOPS = (("--only", "no-such-section"), ("--jobs", "0"), ("--engine", "nowhere"), ("--help",), ("--only", ""))
+# The same for the Studio, which would serve until it is interrupted.
+STUDIO_STOPS = (("--port", "70000"), ("--token", "short"), ("--host", ""), ("--help",))
 
 
 @cache
@@ -97,7 +99,9 @@ def draw_command(rng: np.random.Generator) -> Case:
             words += [parameter.opts[0], word]
     if rng.random() < 0.03:
         words.append(ABSURD[rng.integers(len(ABSURD))])
-    if suite:
+    if name == "studio":
+        words += STUDIO_STOPS[rng.integers(len(STUDIO_STOPS))]
+    elif suite:
         words += STOPS[rng.integers(len(STOPS))]
     text = STDIN[rng.integers(len(STDIN))]
     return Case("command", (words, text), f"run({words!r}, {text!r})", endless="1000000000000" in words)

@@ -40,6 +40,7 @@ LAYERS = [
     "deep",
     "report",
     "experiments",
+    "studio",
     "cli",
 ]
 MOST_LINES = 350
@@ -49,8 +50,8 @@ EXEMPLARY = ["display", "diffusion", "options", "envs", "measures", "aggregation
 
 
 def name_of(file: Path) -> str:
-    """The dotted name of a module; ``python -m farpoint`` is the command line."""
-    if file == PACKAGE / "__main__.py":
+    """The dotted name of a module; ``python -m farpoint`` and ``python -m farpoint.studio`` are the command line."""
+    if file.name == "__main__.py":
         return "farpoint.cli.__main__"
     parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -147,6 +147,50 @@ def learn_inside_options(
 
 
 @compiled(nogil=True)
+def learn_episode(
+    world: WorldTable,
+    options: OptionTable,
+    task: Task,
+    target: int,
+    intra: bool,
+    stream: Stream,
+    visits: NDArray[np.int64],
+    q: Values,
+    q_options: Values,
+) -> None:
+    """Learn in one episode towards the target, which ends it; the values and ``visits`` are changed in place."""
+    alpha, gamma = task.alpha, task.gamma
+    state = task.start
+    option = PRIMITIVE
+    begun, lasted = state, 0
+    for _ in range(task.max_steps):
+        choice, option, decided = next_choice(
+            world, options, q, q_options, state, option, 0.0, task.option_probability, stream
+        )
+        if decided:
+            begun, lasted = state, 0
+        after = move(world, choice, stream)
+        visits[after] += 1
+        lasted += 1
+        reward = 1.0 if after == target else 0.0
+        value = 0.0
+        if after != target:
+            _, value, _ = best_decision(world, options, q, q_options, after, stream)
+        # A primitive choice: Q(s, a) ← Q + α (r + γ max Q(s′, ·) − Q)
+        if intra or option == PRIMITIVE:
+            q[choice] += alpha * (reward + gamma * value - q[choice])
+        if intra:
+            learn_inside_options(world, options, q_options, state, choice, reward, after, value, alpha, gamma)
+        elif option != PRIMITIVE and (after == target or ends(world, options, option, after)):
+            # An option that took k steps: Q(s, o) ← Q + α (γᵏ⁻¹ r + γᵏ max Q(s′, ·) − Q)
+            total = gamma ** (lasted - 1) * (reward + gamma * value)
+            q_options[option, begun] += alpha * (total - q_options[option, begun])
+        state = after
+        if state == target:
+            break
+
+
+@compiled(nogil=True)
 def option_value_trial(
     world: WorldTable,
     options: OptionTable,
@@ -161,42 +205,14 @@ def option_value_trial(
     stream = np.full(1, seed, dtype=np.uint64)
     q = np.zeros(world.next_ptr.size - 1)
     q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
-    alpha, gamma = task.alpha, task.gamma
     for episode in range(task.n_episodes):
-        state = task.start
-        option = PRIMITIVE
-        begun, lasted = state, 0
-        for _ in range(task.max_steps):
-            choice, option, decided = next_choice(
-                world, options, q, q_options, state, option, 0.0, task.option_probability, stream
-            )
-            if decided:
-                begun, lasted = state, 0
-            after = move(world, choice, stream)
-            visits[after] += 1
-            lasted += 1
-            reward = 1.0 if after == target else 0.0
-            value = 0.0
-            if after != target:
-                _, value, _ = best_decision(world, options, q, q_options, after, stream)
-            # A primitive choice: Q(s, a) ← Q + α (r + γ max Q(s′, ·) − Q)
-            if intra or option == PRIMITIVE:
-                q[choice] += alpha * (reward + gamma * value - q[choice])
-            if intra:
-                learn_inside_options(world, options, q_options, state, choice, reward, after, value, alpha, gamma)
-            elif option != PRIMITIVE and (after == target or ends(world, options, option, after)):
-                # An option that took k steps: Q(s, o) ← Q + α (γᵏ⁻¹ r + γᵏ max Q(s′, ·) − Q)
-                total = gamma ** (lasted - 1) * (reward + gamma * value)
-                q_options[option, begun] += alpha * (total - q_options[option, begun])
-            state = after
-            if state == target:
-                break
-        curve[episode] = _greedy_length(world, options, q, q_options, task, target, stream)
+        learn_episode(world, options, task, target, intra, stream, visits, q, q_options)
+        curve[episode] = greedy_length(world, options, q, q_options, task, target, stream)
     return curve
 
 
 @compiled(nogil=True)
-def _greedy_length(
+def greedy_length(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: Task, target: int, stream: Stream
 ) -> int:
     """Return the steps in which best decisions reach the target, one more than the maximum if they do not."""

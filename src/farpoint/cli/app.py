@@ -16,6 +16,7 @@ from farpoint.cli.arguments import (
     CompareArguments,
     DiscoverArguments,
     ExploreArguments,
+    StudioArguments,
     SuiteArguments,
 )
 from farpoint.display import progress_bars
@@ -58,7 +59,7 @@ def _add_command(name: str, summary: str, arguments: type[Any], module: str, fun
     def command(**words: Any) -> None:
         given = arguments(**words)
         # Commands have spinners and bars of their own.
-        with progress_bars(False), engines.engine(given.engine, given.address):
+        with progress_bars(False), engines.engine(getattr(given, "engine", "local"), getattr(given, "address", None)):
             getattr(importlib.import_module(module), function)(*first, given)
 
     _take_parameters(command, arguments)
@@ -100,6 +101,13 @@ _add_command(
     f"Explore WORLD, of which nothing is known, step by step. Without WORLD: {SUITES['explore'].help}",
     ExploreArguments,
     "farpoint.cli.explore",
+    "run",
+)
+_add_command(
+    "studio",
+    "Open the Studio in the browser: draw a world, slide t, watch options and agents.",
+    StudioArguments,
+    "farpoint.cli.studio",
     "run",
 )
 for _name, _entry in SUITES.items():

@@ -134,6 +134,23 @@ class ExploreArguments:
 
 
 @dataclass(frozen=True)
+class StudioArguments:
+    """The arguments of ``farpoint studio``."""
+
+    world: Annotated[str | None, Argument(help="A world to begin with, as in discover.  [default: the last one]")] = (
+        None
+    )
+    host: Annotated[str, Option(help="Address to listen on; others than this machine's own need the token.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Option(help="Port to listen on; 0 is any free one.")] = 8765
+    token: Annotated[str | None, Option(help="Who knows it may open the page.  [default: a new one, where needed]")] = (
+        None
+    )
+    open: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser.")] = True
+
+
+@dataclass(frozen=True)
 class SuiteArguments:
     """The arguments of every command that runs a suite of experiments."""
 

@@ -15,7 +15,8 @@ from farpoint.cli.arguments import ExploreArguments, SuiteArguments
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.suite import run_suite
-from farpoint.cli.worlds import make_env, read_world
+from farpoint.cli.worlds import read_world
+from farpoint.envs.making import make_env
 from farpoint.errors import InvalidInput
 from farpoint.files import results_folder, write_rows
 from farpoint.report.curves import tidy

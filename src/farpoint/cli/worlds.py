@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from farpoint.errors import InvalidFile, InvalidInput, MissingExtra, NotConnected, UnknownName
+from farpoint.envs.making import make_env
+from farpoint.errors import InvalidFile, InvalidInput, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
 from farpoint.worlds.map_files import ENDINGS
 from farpoint.worlds.maps import read_map
@@ -32,7 +31,7 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
     if Path(word).suffix.lower() in ENDINGS and os.path.exists(word):
         return _largest(lambda: World.from_array(word, wind, largest_component=largest_component))
     if word == "-":
-        text, name = _read_input(), "standard input"
+        text, name = read_input(), "standard input"
     else:
         text, name = _read_file(word), Path(word).stem
     return _largest(lambda: World.from_map(text, wind, largest_component=largest_component, name=name))
@@ -53,29 +52,6 @@ def _read_size(word: str, size: str) -> tuple[int, int]:
     return int(rows), int(cols)
 
 
-def make_env(name: str) -> Any:
-    """Return the Gymnasium environment of this name; those of MiniGrid need the extra ``envs``."""
-    import gymnasium
-
-    if name.startswith(("MiniGrid", "BabyAI")):
-        check_minigrid()
-    with warnings.catch_warnings():
-        # Gymnasium recommends newer versions of an environment; this one was chosen.
-        warnings.simplefilter("ignore")
-        try:
-            return gymnasium.make(name)
-        except Exception as error:  # the module of an environment may raise anything
-            raise UnknownName(f"environment must be registered in Gymnasium; got {name!r} ({error}).") from error
-
-
-def check_minigrid() -> None:
-    """Import MiniGrid, which registers its environments; fail with how to install it if it is missing."""
-    try:
-        import minigrid  # noqa: F401
-    except ImportError as error:
-        raise MissingExtra("minigrid must be installed for this world. Run: pip install 'farpoint[envs]'") from error
-
-
 def _read_file(word: str) -> str:
     path = Path(word)
     if not os.path.exists(path):
@@ -85,7 +61,8 @@ def _read_file(word: str) -> str:
     return read_map(path)
 
 
-def _read_input() -> str:
+def read_input() -> str:
+    """Return the text on standard input."""
     if sys.stdin is None:
         raise InvalidInput("standard input must be open to read a map from it; got one that is closed.")
     try:

@@ -1,0 +1,164 @@
+"""How fast the Studio answers, measured in a headless Chromium on this machine.
+
+``python -m benchmarks.studio`` prints median and worst of
+
+- paint to pixel: from the pointer event to the frame in which the cell has its new color;
+- t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states;
+- frames per second while two agents play on 100 × 100 cells;
+- the time to a new score in one tab while 19 others ask for scores five times a second, and while they compute tables.
+
+The machine's load is printed too: a browser, a server and the tabs share its cores.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tests.helpers.browser import Page, Server, open_browser, running_server
+
+from farpoint.studio.frames import pack_frame, unpack_frame
+
+_N = 20
+_MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
+# Tells after how long a condition was first true at the beginning of a frame.
+_TIMED = """
+const done = arguments[arguments.length - 1], app = window.farpointStudio, begun = performance.now();
+%s
+const look = () => requestAnimationFrame(() => (%s) ? done(performance.now() - begun) : look());
+look();
+"""
+_PAINT = """
+const board = app.panels[0].board, [x, y] = board.cellPoint(%d), box = board.canvas.getBoundingClientRect();
+const corner = [x, y].map((at) => Math.round((at - board.view.scale * .3) * devicePixelRatio));
+const color = () => board.context.getImageData(...corner, 1, 1).data.join();
+const before = color();
+const pointer = {clientX: box.left + x, clientY: box.top + y, button: 0, buttons: 1, pointerId: 1, bubbles: true};
+board.canvas.setPointerCapture = () => {};
+for (const type of ["pointerdown", "pointerup"]) board.canvas.dispatchEvent(new PointerEvent(type, pointer));
+"""
+_FRAMES = """
+const done = arguments[arguments.length - 1], times = [], end = performance.now() + %d;
+const frame = (now) => { times.push(now); if (now < end) requestAnimationFrame(frame); else done(times); };
+requestAnimationFrame(frame);
+"""
+
+
+def timed(page: Page, act: str, condition: str) -> float:
+    """Return the milliseconds from an action to the first frame in which a condition is true."""
+    return float(page.browser.execute_async_script(_TIMED % (act, condition)))
+
+
+def report(name: str, milliseconds: list[float], unit: str = "ms", worst: Callable[..., float] = max) -> None:
+    middle = statistics.median(milliseconds)
+    print(f"{name:58s} median {middle:8.1f} {unit}   worst {worst(milliseconds):8.1f} {unit}   n = {len(milliseconds)}")
+    sys.stdout.flush()
+
+
+def paint_to_pixel(page: Page) -> list[float]:
+    """Press the brush on cell after cell; the pixel is read back from the canvas."""
+    page.run("farpointStudio.painter.setTool('brush'); farpointStudio.painter.setMaterial(0)")
+    cells = page.js(f"Array.from(farpointStudio.world.stateCell).filter((_, i) => i % 97 === 5).slice(0, {_N})")
+    measured = []
+    for cell in cells:
+        measured.append(timed(page, _PAINT % cell, "color() !== before"))
+        time.sleep(0.1)
+    return measured
+
+
+def time_to_goals(page: Page, times: list[int]) -> list[float]:
+    """Move the slider to each t in turn, each of them new to the server."""
+    act = "app.ui.score.time.value = Math.log10(%d); app.ui.score.time.dispatchEvent(new Event('input'));"
+    shown = "app.scored?.t === %d && app.scored.version === app.applied && !app.panels[0].board.pending"
+    measured = []
+    for t in times:
+        measured.append(timed(page, act % t, shown % t))
+        page.wait("farpointStudio.ui.status.textContent === ''", 120)
+        time.sleep(0.3)
+    return measured
+
+
+def frames(page: Page, seconds: float = 4.0) -> list[float]:
+    """Return the milliseconds between the frames of the page while agents play."""
+    page.run("farpointStudio.setTab('agents'); farpointStudio.player.speed = 600; farpointStudio.player.toggle()")
+    page.wait("farpointStudio.player.ready && farpointStudio.player.steps > 20", 120)
+    times = page.browser.execute_async_script(_FRAMES % (1000 * seconds))
+    page.run("farpointStudio.player.toggle()")
+    return [after - before for before, after in itertools.pairwise(times)]
+
+
+async def many_tabs(server: Server, n_tabs: int, heavy: bool, n_asked: int = 20) -> list[float]:
+    """Return how long one tab waits for a new score while the others ask five times a second, each in its own world."""
+    from websockets.asyncio.client import connect
+
+    async def ask(socket: Any, **header: Any) -> dict[str, Any]:
+        await socket.send(pack_frame({"id": 1, **header}))
+        while True:
+            answer, _ = unpack_frame(await socket.recv())
+            if "progress" not in answer and "row" not in answer:
+                return answer
+
+    async def tab(number: int, measured: list[float] | None, stop: asyncio.Event) -> None:
+        async with connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            source = {"kind": "random_maze", "rows": 30, "cols": 30, "seed": number}
+            await ask(socket, do="open", source=source, version=1)
+            t = number
+            while not stop.is_set():
+                t = t % 30 + 1
+                begun = time.perf_counter()
+                await ask(socket, do="score", t=t)
+                if measured is not None:
+                    measured.append(1000 * (time.perf_counter() - begun))
+                    await asyncio.sleep(0.1)
+                    if len(measured) == n_asked:
+                        stop.set()
+                elif heavy:
+                    await ask(socket, do="table", t=4, panels=[{"method": "diffusion"}])
+                else:
+                    await asyncio.sleep(0.2)
+
+    stop, measured = asyncio.Event(), list[float]()
+    others = [asyncio.create_task(tab(number, None, stop)) for number in range(1, n_tabs)]
+    await asyncio.sleep(2)
+    await tab(0, measured, stop)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    return measured
+
+
+def main() -> None:
+    print(f"{os.cpu_count()} cores, load of the machine before {os.getloadavg()[0]:.1f}")
+    with open_browser() as browser, running_server() as server:
+        browser.set_script_timeout(120)
+        page = Page(browser, server.address)
+        page.forget()
+        page.open()
+        report("paint to pixel, 4Rooms", paint_to_pixel(page))
+        for rows, name in ((116, "10⁴"), (1155, "10⁶")):
+            page.open(_MAZE.format(rows))
+            print(f"{name}: {page.js('farpointStudio.world.n'):,} states")
+            report(f"paint to pixel, {name} states", paint_to_pixel(page))
+            page.open(_MAZE.format(rows))
+            page.run("farpointStudio.setTab('take')")
+            few = [5, 3, 6, 2] if rows > 1000 else [5, 3, 6, 2, 7, 8, 9, 10, 11, 12, 13]
+            report(f"t to goals, {name} states, t = {min(few)} … {max(few)}", time_to_goals(page, few))
+            if rows < 1000:
+                report(f"t to goals, {name} states, t = 20, 30, 50", time_to_goals(page, [20, 30, 50]))
+                report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
+        page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")
+        gaps = frames(page)
+        report("frames per second, two agents on 100 × 100", [1000 / gap for gap in gaps], "/s", min)
+        browser.get("about:blank")
+        report("20 tabs, each asks 5 times a second: one waits", asyncio.run(many_tabs(server, 20, heavy=False)))
+        report("19 tabs compute tables: one waits for a score", asyncio.run(many_tabs(server, 20, heavy=True)))
+
+
+if __name__ == "__main__":
+    main()

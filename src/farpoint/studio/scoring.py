@@ -1,0 +1,124 @@
+"""The score of one world at any t: which solver, whether a thread will do, and what was computed before."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from farpoint.diffusion import Goals, Scores, Walk, diffusion_distance, find_goals, score, spectrum, stationary
+from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion.spectra.decomposition import Spectrum
+from farpoint.worlds import World
+
+LAYERS = ("score", "stationary", "distance")
+# What runs in a thread of the server; longer work gets a process of its own, which can be ended.
+_LIGHT_SECONDS = 0.4
+_WHOLE_SPECTRUM = 1_200
+_TOLERANCE = 1e-3
+_QUICK_SECONDS = 0.005
+# Of a score from a decomposition that is known, on one core.
+_SECONDS_PER_CUBE = 2e-10
+_KEPT_BYTES = 48 * 2**20
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a score is computed: the keywords of `score`, and whether a thread will do."""
+
+    keywords: dict[str, Any]
+    light: bool
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A score with its goals, and the seconds it took."""
+
+    scores: Scores
+    goals: Goals
+    seconds: float
+
+
+def compute(world: World, t: int, keywords: dict[str, Any]) -> Scored:
+    """Return the score and the goals of a world.
+
+    >>> import farpoint as fp
+    >>> len(compute(fp.four_rooms(), 13, {}).goals)
+    15
+    """
+    begun = time.perf_counter()
+    scores = score(world, t, **keywords)
+    goals = find_goals(world, scores)
+    return Scored(scores, goals, time.perf_counter() - begun)
+
+
+class Scorer:
+    """The scores of one world, each computed once while they fit into memory."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._kept: OrderedDict[int, Scored] = OrderedDict()
+        self._lock = Lock()
+
+    @cached_property
+    def _walk(self) -> Walk:
+        return Walk.of(self.world)
+
+    @cached_property
+    def _spectrum(self) -> Spectrum:
+        return spectrum(self.world)
+
+    def kept(self, t: int) -> Scored | None:
+        """Return what was computed before."""
+        with self._lock:
+            if t in self._kept:
+                self._kept.move_to_end(t)
+            return self._kept.get(t)
+
+    def keep(self, t: int, scored: Scored) -> Scored:
+        """Keep what was computed, and drop the oldest of what no longer fits."""
+        with self._lock:
+            self._kept[t] = scored
+            while len(self._kept) > 2 and len(self._kept) * scored.scores.nbytes > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return scored
+
+    def plan(self, t: int) -> Plan:
+        """Return how the score at t is computed: exactly where that is quick, else to a thousandth."""
+        n_states, walk = self.world.n_states, self._walk
+        if not walk.symmetric:
+            return Plan({}, n_states <= 300)
+        exact = LocalScores.of(walk, t)
+        if n_states <= _WHOLE_SPECTRUM:
+            # The same numbers either way; of the two the one that takes less once the decomposition is known.
+            local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
+            return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True)
+        if exact.seconds <= _LIGHT_SECONDS:
+            return Plan({"solver": "local", "n_jobs": -1 if exact.seconds > _QUICK_SECONDS else 1}, True)
+        rough = exact.with_tolerance(_TOLERANCE)
+        if rough.seconds < exact.seconds:
+            return Plan({"solver": "local", "tolerance": _TOLERANCE}, rough.seconds <= _LIGHT_SECONDS)
+        return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS)
+
+    def compute(self, t: int) -> Scored:
+        """Return the score at t; for what is planned as light."""
+        kept = self.kept(t)
+        if kept is not None:
+            return kept
+        keywords = dict(self.plan(t).keywords)
+        if keywords.get("solver") == "spectral":
+            # The decomposition is kept for the next t.
+            keywords["decomposition"] = self._spectrum
+        return self.keep(t, compute(self.world, t, keywords))
+
+
+def layer_values(world: World, layer: str, t: int, state: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the values of a layer that is not the score."""
+    if layer == "stationary":
+        return np.asarray(stationary(world))
+    return diffusion_distance(world, state, t)

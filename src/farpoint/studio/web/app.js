@@ -1,0 +1,361 @@
+// What the page shows and what it asks the server: one object with the state, and the methods that change it.
+import { readMap, readSource, recall } from "./address.js";
+import { View } from "./board.js";
+import { changeMethods } from "./changes.js";
+import { drawGoalCurve, timeAt } from "./charts.js";
+import { Field } from "./field.js";
+import { listenToKeys, stepped } from "./keys.js";
+import { layout } from "./layout.js";
+import { Link } from "./link.js";
+import { lookMethods } from "./looks.js";
+import { Painter } from "./painting.js";
+import { panelMethods } from "./panels.js";
+import { Player } from "./player.js";
+import { showTable } from "./table.js";
+import { take } from "./takeaway.js";
+import { makeWorld, showHighest } from "./world.js";
+
+const TIMES = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 126, 160, 200, 250, 320, 400, 500, 630, 800, 1000];
+const INSET = 8;
+const MANY_STATES = 6000;
+const MOST_PANELS = 4;
+
+export class App {
+  constructor(root, settings) {
+    this.settings = settings;
+    this.t = 4;
+    this.layer = "score";
+    this.from = -1;
+    this.prominence = 0;
+    this.nOptions = null;
+    this.chance = null;
+    this.version = 0;
+    this.applied = -1;
+    this.world = null;
+    this.panels = [];
+    this.source = null;
+    this.counts = [];
+    this.tab = "options";
+    this.dark = (recall("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+    this.view = new View();
+    this.painter = new Painter(this);
+    const act = Object.fromEntries(["choosePreset", "makePreset", "setLayer", "setProminence", "setNumber", "setChance", "addPanel", "setTab", "toggleTheme", "help", "closeIntro", "upload", "paste", "resize", "setWind"].map((name) => [name, (...args) => this[name](...args)]));
+    Object.assign(act, {
+      setTool: (tool) => this.painter.setTool(tool), setMaterial: (material) => this.painter.setMaterial(material), undo: () => this.painter.undo(), redo: () => this.painter.redo(),
+      setMode: (mode) => this.player.setMode(mode), play: () => this.player.toggle(), step: () => this.player.step(), reset: () => this.player.reset(),
+      setSpeed: (value) => (this.player.speed = 10 ** value), take: (what) => take(this, what).catch((error) => this.complain(error.message)), addPanel: () => this.addPanel(),
+    });
+    this.ui = layout(root, settings, act);
+    this.player = new Player(this);
+    this.setTheme(this.dark);
+    this.ui.world.tools.set("look");
+    this.ui.world.materials.set("0");
+    this.ui.score.layers.set("score");
+    this.ui.agents.mode.set("random");
+    this.setTab("options");
+    this.painter.showButtons();
+    this.listen();
+    this.link = new Link(() => this.connected(), () => this.status("The server does not answer; trying again …"));
+  }
+
+  // ---- beginning -------------------------------------------------------------------------------------------------
+
+  async connected() {
+    this.status("");
+    if (this.world) return this.reconnect();
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    this.ui.intro.hidden = recall("intro") !== null;
+    if (!location.hash && !this.settings.world && recall("address")) for (const [name, value] of new URLSearchParams(recall("address"))) parameters.set(name, value);
+    this.readParameters(parameters);
+    try {
+      const map = parameters.get("map") ?? (parameters.get("world") === "own" ? recall("map") : null);
+      if (map) await this.openMap(map, Number(parameters.get("wind")) || 0);
+      else if (parameters.get("world") === "file" && recall("file")) await this.openFile(...JSON.parse(recall("file")));
+      else await this.open(readSource(parameters) ?? this.settings.world ?? { kind: "named", name: "four_rooms" });
+    } catch (error) {
+      this.complain(error.message);
+      await this.open({ kind: "named", name: "four_rooms" });
+    }
+  }
+
+  async openMap(text, wind) {
+    const { source, cells } = await readMap(text);
+    await this.open({ ...source, wind }, { cells });
+  }
+
+  readParameters(parameters) {
+    this.t = Math.max(1, Math.min(1000, Math.round(Number(parameters.get("t")) || 4)));
+    this.nOptions = Number(parameters.get("k")) || null;
+    this.chance = Number(parameters.get("p")) || null;
+    this.prominence = Number(parameters.get("prominence")) || 0;
+    const known = this.settings.methods.map((method) => method.name);
+    const methods = (parameters.get("methods") ?? "diffusion").split(",").filter((name) => known.includes(name)).slice(0, MOST_PANELS);
+    for (const method of methods.length ? methods : ["diffusion"]) this.addPanel(method, false);
+    if (["score", "stationary"].includes(parameters.get("layer"))) this.layer = parameters.get("layer");
+    this.ui.score.layers.set(this.layer);
+    this.ui.options.number.set(this.nOptions ?? 0);
+    this.ui.options.chance.set(Math.round(100 * (this.chance ?? 0)));
+    this.ui.score.prominence.set(Math.round(100 * this.prominence));
+    if (parameters.get("tab")) this.setTab(parameters.get("tab"));
+    this.showTime();
+  }
+
+  // The server has forgotten this tab: it is told everything again.
+  async reconnect() {
+    const { world } = this;
+    if (world.editable) await this.open({ kind: "cells", rows: world.rows, cols: world.cols, name: world.name, wind: this.wind }, { cells: world.cells }, true);
+    else await this.open(this.source);
+  }
+
+  ask(header, arrays, onPart) {
+    return this.link.ask({ t: this.t, n_options: this.nOptions, min_prominence: this.leastProminence(), ...header }, arrays, onPart);
+  }
+
+  // ---- worlds ----------------------------------------------------------------------------------------------------
+
+  async open(source, arrays = {}, again = false) {
+    this.status("Opening the world …");
+    try {
+      const answer = await this.link.ask({ do: "open", channel: "world", source, version: ++this.version }, arrays);
+      this.source = source;
+      this.wind = source.wind ?? 0;
+      this.setWorld(makeWorld(answer), answer.version, again);
+    } finally {
+      this.status("");
+    }
+  }
+
+  async reopen({ rows, cols, cells }) {
+    await this.open({ kind: "cells", rows, cols, name: this.world.name, wind: this.wind }, { cells }, true).catch((error) => this.complain(error.message));
+  }
+
+  setWorld(world, version, keepHistory = false) {
+    this.applied = version;
+    this.world = world;
+    this.from = -1;
+    this.scored = null;
+    if (this.layer === "visits" || this.layer === "distance") this.layer = "score";
+    this.ui.score.layers.set(this.layer);
+    this.ui.options.picked.textContent = "";
+    this.hover(null, -1);
+    if (!keepHistory) this.painter.clear();
+    if (!world.editable) this.painter.setTool("look");
+    this.ui.world.paintBox.hidden = !world.editable;
+    this.ui.world.wind.set(this.wind);
+    this.view.fitted = true;
+    this.base = new Field(world, this.colors);
+    // Two wide maps fit better below each other.
+    this.ui.panels.dataset.wide = world.cols > 1.3 * world.rows;
+    for (const panel of this.panels) {
+      this.attach(panel);
+      panel.board.fit();
+    }
+    this.counts = [];
+    this.player.reset();
+    this.showSource();
+    this.refresh();
+    this.keep();
+  }
+
+  edit(places, codes) {
+    this.source = { kind: "cells", rows: this.world.rows, cols: this.world.cols, wind: this.wind, name: this.world.name };
+    this.link.ask({ do: "edit", version: ++this.version, wind: this.wind }, { places, codes })
+      .then((answer) => this.edited(answer))
+      .catch((error) => this.status(error.message));
+    this.showSource();
+    this.refresh();
+    this.keep();
+  }
+
+  edited(answer) {
+    const world = makeWorld(answer, this.world);
+    this.applied = answer.version;
+    Object.assign(this.world, world, { stale: this.version !== answer.version });
+    this.counts = [];
+    this.player.reset();
+    for (const field of this.fields()) field.touchAll();
+    this.from = -1;
+    this.showTitle();
+    this.drawAll();
+  }
+
+  painted() {
+    this.world.stale = true;
+    this.world.version = (this.world.version ?? 0) + 1;
+    this.drawAll();
+  }
+
+  fields() {
+    return [this.base, ...this.panels.map((panel) => panel.field)].filter(Boolean);
+  }
+
+  // ---- scores and options ----------------------------------------------------------------------------------------
+
+  refresh() {
+    clearTimeout(this.curveTimer);
+    this.askScore();
+    for (const panel of this.panels) this.askOptions(panel);
+    this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
+    this.askTable();
+  }
+
+  async askScore() {
+    const begun = performance.now();
+    const layer = this.layer === "visits" ? "score" : this.layer;
+    const slow = setTimeout(() => this.status("Computing the score …"), 250);
+    try {
+      const answer = await this.ask({ do: "score", layer, state: Math.max(0, this.from) }, {}, (part) => this.status(`Computing the score … ${Math.round(100 * part.progress)} %`));
+      this.status("");
+      if (answer.version !== this.applied) return;
+      this.scored = answer;
+      showHighest(this.world, answer.values);
+      this.base.show(answer.values, answer.low, answer.high);
+      this.counts = [...this.counts.filter(([t]) => t !== answer.t), [answer.t, answer.goals.length]];
+      this.showScore();
+      this.refreshGoals();
+      this.showLayer();
+      this.latency = performance.now() - begun;
+    } catch (error) {
+      this.status(error.message);
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  // A share of the highest score.
+  leastProminence() {
+    return this.prominence && this.scored ? this.prominence * this.scored.high : 0;
+  }
+
+  prominentGoals() {
+    if (!this.scored) return [];
+    const { goals, prominences } = this.scored;
+    const least = this.layer === "score" || this.layer === "visits" ? this.leastProminence() : 0;
+    return least && prominences.length ? goals.filter((_, index) => prominences[index] >= least) : goals;
+  }
+
+  // Options of Algorithm 1 are the goals of the score, and known with it.
+  isWhole(panel) {
+    return panel.method === "diffusion" && !this.nOptions && this.world.n <= MANY_STATES;
+  }
+
+  refreshGoals() {
+    for (const panel of this.panels) {
+      if (panel.found) continue;
+      panel.allShown = this.isWhole(panel) || panel.method !== "diffusion";
+      const goals = this.prominentGoals();
+      if (this.isWhole(panel)) panel.options = goals;
+      panel.shownGoals = panel.method === "diffusion" ? goals : (panel.options ?? []);
+      this.showPanelHead(panel);
+      panel.board.draw();
+    }
+    const count = this.prominentGoals().length;
+    this.ui.score.count.textContent = this.scored ? count.toLocaleString("en-US") : "…";
+    this.ui.score.bar.querySelector("#goals-word").textContent = count === 1 ? "goal" : "goals";
+  }
+
+  async askOptions(panel) {
+    this.deselect(panel);
+    clearTimeout(panel.timer);
+    if (this.isWhole(panel)) return;
+    panel.waiting = true;
+    this.showPanelHead(panel);
+    panel.timer = setTimeout(async () => {
+      const index = this.panels.indexOf(panel);
+      try {
+        const answer = await this.ask({ do: "options", channel: `options${index}`, method: panel.method });
+        if (answer.version !== this.applied) return;
+        panel.options = answer.goals;
+        panel.waiting = false;
+        panel.problem = "";
+        this.refreshGoals();
+      } catch (error) {
+        panel.waiting = false;
+        panel.options = [];
+        panel.problem = error.message;
+        this.refreshGoals();
+        this.status(error.message);
+      }
+    }, this.world.n > MANY_STATES ? 700 : 0);
+  }
+
+  askCurve() {
+    const ts = TIMES.filter((t) => !this.counts.some(([known]) => known === t));
+    this.ask({ do: "curve", channel: "curve", ts }, {}, (part) => {
+      if (part.version !== this.applied || part.t === undefined) return;
+      this.counts.push([part.t, part.n_goals]);
+      this.drawCurve();
+    }).catch((error) => this.status(error.message));
+  }
+
+  askTable() {
+    clearTimeout(this.tableTimer);
+    this.link.cancel("table");
+    if (this.tab !== "options" || !this.world) return;
+    showTable(this, null);
+    this.tableTimer = setTimeout(async () => {
+      const rows = [];
+      try {
+        const answer = await this.ask({ do: "table", panels: this.panelList(), probability: this.chance }, {}, (part) => {
+          if (part.row === undefined) return;
+          rows.push(part.row);
+          showTable(this, { rows });
+        });
+        if (answer.version === this.applied) showTable(this, answer);
+      } catch (error) {
+        showTable(this, { rows: [], problem: error.message });
+      }
+    }, 450);
+  }
+
+  drawCurve() {
+    drawGoalCurve(this.ui.score.curve, this.counts, this.t, INSET);
+  }
+
+  setTime(t) {
+    t = Math.max(1, Math.min(1000, Math.round(t) || 1));
+    if (t === this.t) return;
+    this.t = t;
+    this.showTime();
+    this.refresh();
+    this.keep();
+  }
+
+  showTime() {
+    this.ui.score.time.value = Math.log10(this.t);
+    this.ui.score.time.setAttribute("aria-valuetext", `t = ${this.t}`);
+    if (document.activeElement !== this.ui.score.exact) this.ui.score.exact.value = this.t;
+    this.drawCurve();
+  }
+
+  listen() {
+    const { time, exact, curve } = this.ui.score;
+    time.addEventListener("input", () => this.setTime(10 ** Number(time.value)));
+    time.addEventListener("keydown", (event) => {
+      const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+      if (!direction) return;
+      event.preventDefault();
+      this.setTime(stepped(this.t, direction));
+    });
+    exact.addEventListener("change", () => {
+      this.setTime(Number(exact.value));
+      exact.value = this.t;
+    });
+    curve.addEventListener("click", (event) => this.setTime(timeAt(curve, event, INSET)));
+    new ResizeObserver(() => this.drawCurve()).observe(curve);
+    listenToKeys(this, this.ui.root);
+    const { root } = this.ui;
+    root.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      root.classList.add("dropping");
+    });
+    root.addEventListener("dragleave", (event) => event.relatedTarget || root.classList.remove("dropping"));
+    root.addEventListener("drop", (event) => {
+      event.preventDefault();
+      root.classList.remove("dropping");
+      this.upload(event.dataTransfer.files[0]);
+    });
+  }
+}
+
+Object.assign(App.prototype, panelMethods, lookMethods, changeMethods);

@@ -1,0 +1,139 @@
+// What a visitor changes: layers, numbers, worlds, files; and the address that shows the same.
+import { remember, writeMap, writeSource } from "./address.js";
+import { resized } from "./map.js";
+
+export const changeMethods = {
+  setLayer(layer) {
+    this.layer = layer;
+    this.ui.score.layers.set(layer);
+    if (layer === "distance" && this.from < 0) {
+      this.setFrom(this.world.start ?? 0);
+      this.tell("Distance from the start. Click any cell to measure from there.");
+    } else if (layer === "visits") this.showLayer();
+    else this.askScore();
+    this.keep();
+  },
+
+  setProminence(percent) {
+    this.prominence = percent / 100;
+    this.refreshGoals();
+    clearTimeout(this.prominenceTimer);
+    this.prominenceTimer = setTimeout(() => {
+      for (const panel of this.panels) this.askOptions(panel);
+      this.askTable();
+    }, 250);
+    this.keep();
+  },
+
+  setNumber(number) {
+    this.nOptions = number || null;
+    this.player.reset();
+    this.refreshGoals();
+    for (const panel of this.panels) this.askOptions(panel);
+    this.askTable();
+    this.keep();
+  },
+
+  setChance(percent) {
+    this.chance = percent ? percent / 100 : null;
+    this.player.reset();
+    this.askTable();
+    this.keep();
+  },
+
+  choosePreset(value) {
+    this.showFields(value);
+    const [kind, name] = [value.split(" ")[0], value.slice(value.indexOf(" ") + 1)];
+    if (value === "env ") return this.ui.world.envName.focus();
+    if (kind === "open_room" || kind === "random_maze") {
+      const [rows, cols] = kind === "open_room" ? [12, 12] : [40, 60];
+      this.ui.world.rows.value = rows;
+      this.ui.world.cols.value = cols;
+      return this.makePreset();
+    }
+    const source = kind === "named" ? { kind, name } : kind === "env" ? { kind, id: name } : { kind, name };
+    return this.openOr(source);
+  },
+
+  makePreset() {
+    const { preset, rows, cols, seed, wall, envName } = this.ui.world;
+    if (preset.value === "env ") return this.openOr({ kind: "env", id: envName.value.trim() });
+    const size = { rows: Number(rows.value), cols: Number(cols.value) };
+    if (preset.value === "open_room") return this.openOr({ kind: "open_room", ...size });
+    return this.openOr({ kind: "random_maze", ...size, seed: Number(seed.value), wall: Number(wall.value) });
+  },
+
+  openOr(source, arrays) {
+    return this.open(source, arrays).catch((error) => {
+      this.complain(error.message);
+      this.showSource();
+    });
+  },
+
+  resize() {
+    const { world } = this;
+    const [rows, cols] = [Number(this.ui.world.rows.value), Number(this.ui.world.cols.value)];
+    if (!(rows >= 1 && cols >= 1 && rows * cols <= 4e6)) return this.complain("Rows and columns must be at least 1, and 4,000,000 cells at most.");
+    const before = { rows: world.rows, cols: world.cols, cells: world.cells };
+    const after = { rows, cols, cells: resized(world.cells, world.rows, world.cols, rows, cols) };
+    this.painter.history.add({ open: true, before, after });
+    return this.reopen(after).then(() => this.painter.showButtons());
+  },
+
+  setWind(wind) {
+    clearTimeout(this.windTimer);
+    this.windTimer = setTimeout(() => {
+      const { kind } = this.source;
+      const { rows, cols, cells, name } = this.world;
+      this.wind = wind;
+      const painted = kind === "cells" || kind === "text" || kind === "file";
+      if (painted) this.open({ kind: "cells", rows, cols, name, wind }, { cells }, true).catch((error) => this.complain(error.message));
+      else this.openOr({ ...this.source, wind });
+    }, 200);
+  },
+
+  async upload(file) {
+    if (!file) return;
+    const most = 8 * 2 ** 20;
+    if (file.size > most) return this.complain(`A file must have at most 8 MiB; this one has ${(file.size / 2 ** 20).toFixed(1)}.`);
+    const content = new Uint8Array(await file.arrayBuffer());
+    this.ui.world.file.value = "";
+    await this.openFile(file.name, content).catch((error) => this.complain(error.message));
+  },
+
+  async openFile(name, content) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    await this.open({ kind: "file", name }, { content: bytes });
+    // A graph cannot be written into the address; a small one is kept in the browser.
+    if (!this.world.editable && bytes.length < 500000) remember("file", JSON.stringify([name, new TextDecoder().decode(bytes)]));
+  },
+
+  // ---- the address -----------------------------------------------------------------------------------------------
+
+  keep() {
+    clearTimeout(this.keepTimer);
+    this.keepTimer = setTimeout(() => this.writeAddress(), 300);
+  },
+
+  async writeAddress() {
+    if (!this.world || !this.source) return;
+    const parameters = new URLSearchParams();
+    const { world, source } = this;
+    let map = null;
+    if (world.editable && ["cells", "text", "file"].includes(source.kind)) {
+      map = await writeMap(world.rows, world.cols, world.cells);
+      if (map.length <= 8000) parameters.set("map", map);
+      else parameters.set("world", "own");
+      if (this.wind) parameters.set("wind", this.wind);
+    } else writeSource({ ...source, wind: this.wind }, parameters);
+    parameters.set("t", this.t);
+    parameters.set("methods", this.panels.map((panel) => panel.method).join(","));
+    if (this.nOptions) parameters.set("k", this.nOptions);
+    if (this.chance) parameters.set("p", this.chance);
+    if (this.prominence) parameters.set("prominence", this.prominence);
+    if (this.layer === "stationary") parameters.set("layer", this.layer);
+    history.replaceState(history.state, "", `#${parameters}`);
+    remember("address", parameters.toString());
+    if (map) remember("map", map);
+  },
+};

@@ -1,0 +1,188 @@
+// Panels: one method each, side by side on the same world, and the option that was clicked in each.
+import { Board } from "./board.js";
+import { h } from "./dom.js";
+import { Field } from "./field.js";
+import { stateAt } from "./world.js";
+
+const MOST_PANELS = 4;
+
+export const panelMethods = {
+  methodOf(name) {
+    return this.settings.methods.find((method) => method.name === name) ?? { title: name, color: "#888888" };
+  },
+
+  titleOf(name) {
+    return this.methodOf(name).title;
+  },
+
+  colorOf(name) {
+    const { color } = this.methodOf(name);
+    return color === "#000000" && this.dark ? "#ffffff" : color;
+  },
+
+  captionOf(panel) {
+    return `${this.titleOf(panel.method)}, ${this.world.name}, t = ${this.t}`;
+  },
+
+  panelList() {
+    return this.panels.map((panel) => ({ method: panel.method }));
+  },
+
+  addPanel(method = null, ask = true) {
+    if (this.panels.length >= MOST_PANELS) return;
+    const used = this.panels.map((panel) => panel.method);
+    const next = method ?? this.settings.methods.map((one) => one.name).find((name) => !used.includes(name)) ?? "diffusion";
+    const panel = { method: next, option: -1, agent: -1, shownGoals: [], options: [], waiting: false };
+    const { painter } = this;
+    const canvas = h("canvas", { tabindex: 0, role: "application", "data-tool": painter.tool });
+    panel.dot = h("i", {});
+    panel.select = h("select", { "aria-label": "Method of this panel", onchange: () => this.setMethod(panel, panel.select.value) },
+      ...this.settings.methods.map(({ name, title }) => h("option", { value: name }, title)));
+    panel.count = h("span", {});
+    panel.closer = h("button", { type: "button", class: "icon", title: "Close this panel", "aria-label": "Close this panel", onclick: () => this.removePanel(panel) }, "×");
+    panel.element = h("article", { class: "panel" }, h("div", { class: "panel-head" }, panel.dot, panel.select, panel.count, panel.closer), canvas);
+    panel.board = new Board(canvas, this.view, {
+      down: (board, hit) => painter.down(board, hit), move: (board, hit, pressed) => painter.move(board, hit, pressed), up: (board, hit) => painter.up(board, hit),
+      abort: () => painter.abort(), leave: () => this.hover(null, -1), moved: () => this.drawAll(), key: (board, event) => painter.key(board, event),
+      focus: (board) => this.focusBoard(board), looking: () => painter.tool === "look", painted: () => this.onPainted?.(),
+    });
+    panel.board.panel = panel;
+    panel.board.colors = this.colors;
+    this.panels.push(panel);
+    this.ui.panels.append(panel.element);
+    this.arrange();
+    if (this.world) this.attach(panel);
+    if (ask && this.world) {
+      if (method === null) this.player.reset();
+      this.askOptions(panel);
+      this.refreshGoals();
+      this.askTable();
+      this.keep();
+    }
+  },
+
+  removePanel(panel) {
+    if (this.panels.length === 1) return;
+    panel.board.destroy();
+    panel.element.remove();
+    this.panels.splice(this.panels.indexOf(panel), 1);
+    this.arrange();
+    this.player.reset();
+    // Channels are named by places, which have moved.
+    for (const other of this.panels) this.askOptions(other);
+    this.askTable();
+    this.keep();
+  },
+
+  setMethod(panel, method) {
+    panel.method = method;
+    panel.options = [];
+    panel.found = null;
+    this.player.reset();
+    this.askOptions(panel);
+    this.refreshGoals();
+    this.askTable();
+    this.keep();
+  },
+
+  arrange() {
+    this.ui.panels.dataset.count = this.panels.length;
+    for (const panel of this.panels) {
+      panel.closer.hidden = this.panels.length === 1;
+      panel.select.value = panel.method;
+      this.showPanelHead(panel);
+    }
+    this.ui.options.add.disabled = this.panels.length >= MOST_PANELS;
+  },
+
+  attach(panel) {
+    panel.field = new Field(this.world, this.colors);
+    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null, path: null, agent: -1, trail: null, found: null, target: undefined });
+    Object.assign(panel.board, { world: this.world, field: this.base, colors: this.colors, cursor: -1, from: -1 });
+    if (panel.board.width) panel.board.fit();
+    this.showPanelHead(panel);
+  },
+
+  showPanelHead(panel) {
+    panel.select.value = panel.method;
+    panel.dot.style.background = this.colorOf(panel.method);
+    const number = panel.options?.length ?? 0;
+    panel.count.textContent = panel.problem ? "not here" : panel.waiting ? "…" : panel.method === "none" ? "no options" : `${number.toLocaleString("en-US")} ${number === 1 ? "option" : "options"}`;
+    panel.count.title = panel.problem ?? "";
+    const size = this.world ? `${this.world.name}, ${this.world.n} states` : "";
+    panel.board.canvas.setAttribute("aria-label", `${this.titleOf(panel.method)} on ${size}. Arrow keys move, Enter clicks or paints.`);
+  },
+
+  // A click with the Look tool: on a goal it chooses the option, elsewhere the state to begin from.
+  click(board, hit) {
+    const state = stateAt(this.world, hit);
+    if (state < 0) return this.clearPick();
+    const { panel } = board;
+    const goals = Array.from(panel.options ?? []);
+    const cell = this.world.drawn === "map" ? this.world.stateCell[state] : state;
+    const option = goals.findIndex((goal) => (this.world.drawn === "map" ? this.world.stateCell[goal] === cell : goal === state));
+    if (option >= 0) this.pick(panel, option);
+    else this.setFrom(state);
+  },
+
+  setFrom(state) {
+    this.from = state;
+    for (const panel of this.panels) {
+      panel.board.from = state;
+      if (panel.option >= 0) this.askRoute(panel);
+    }
+    if (this.layer === "distance") this.askScore();
+    this.drawAll();
+  },
+
+  clearPick() {
+    this.from = -1;
+    for (const panel of this.panels) {
+      panel.board.from = -1;
+      this.deselect(panel);
+    }
+    this.ui.options.picked.textContent = "";
+    this.drawAll();
+  },
+
+  deselect(panel) {
+    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null });
+  },
+
+  pick(panel, option) {
+    panel.option = option;
+    panel.arrows = panel.route = null;
+    this.setTab("options");
+    this.askPolicy(panel);
+    this.askRoute(panel);
+    this.drawAll();
+  },
+
+  async askPolicy(panel) {
+    const index = this.panels.indexOf(panel);
+    try {
+      const answer = await this.ask({ do: "policy", channel: `policy${index}`, method: panel.method, option: panel.option });
+      if (answer.version !== this.applied || panel.option !== answer.option) return;
+      panel.arrows = answer;
+      panel.board.draw();
+    } catch (error) {
+      this.complain(error.message);
+    }
+  },
+
+  async askRoute(panel) {
+    const index = this.panels.indexOf(panel);
+    const state = this.from >= 0 ? this.from : (this.world.start ?? 0);
+    const name = `Option ${panel.option} of ${this.titleOf(panel.method)}`;
+    try {
+      const answer = await this.ask({ do: "route", channel: `route${index}`, method: panel.method, option: panel.option, state });
+      if (answer.version !== this.applied || panel.option !== answer.option) return;
+      panel.route = answer.states;
+      this.ui.options.picked.textContent = `${name}: ${answer.states.length - 1} steps from state ${state}. Click another cell to begin there.`;
+    } catch {
+      panel.route = null;
+      this.ui.options.picked.textContent = `${name} cannot start in state ${state}. Click another cell to begin there.`;
+    }
+    panel.board.draw();
+  },
+};

@@ -1,0 +1,232 @@
+"""The server from outside: who may talk to it, what it takes, what is left when it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.studio.frames import pack_frame, unpack_frame
+from tests.helpers.browser import Server, running_server
+
+websockets = pytest.importorskip("websockets.asyncio.client", reason="nicegui is not installed")
+pytest.importorskip("nicegui", reason="nicegui is not installed. Run: pip install 'farpoint[studio]'")
+
+pytestmark = [pytest.mark.xdist_group("studio"), pytest.mark.slow]
+
+
+def wait_for(server: Server, path: str = "/studio/health") -> None:
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(f"http://{server.host}{path}", timeout=5).close()
+            return
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the server does not answer")
+
+
+def status_of(server: Server, path: str = "/", **headers: str) -> int:
+    request = urllib.request.Request(
+        f"http://{server.host}{path}", headers={name.replace("_", "-"): value for name, value in headers.items()}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+async def ask(socket: Any, header: dict[str, Any], **arrays: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    await socket.send(pack_frame({"id": 1, **header}, **arrays))
+    while True:
+        answer, found = unpack_frame(await asyncio.wait_for(socket.recv(), 60))
+        if "progress" not in answer and "row" not in answer:
+            return answer, found
+
+
+def test_foreign_pages_are_refused(server: Server) -> None:
+    wait_for(server)
+    assert status_of(server) == 200
+    assert status_of(server, Origin=f"http://{server.host}") == 200
+    assert status_of(server, Origin="http://evil.example") == 403
+    # A foreign name that resolves to this machine makes a foreign page look like our own.
+    assert status_of(server, Host="evil.example") == 403
+
+
+@pytest.mark.parametrize("path", ["/studio/socket", "/_nicegui_ws/socket.io/?transport=websocket&EIO=4"])
+def test_sockets_of_foreign_pages_are_refused(server: Server, path: str) -> None:
+    async def connect() -> None:
+        async with websockets.connect(f"ws://{server.host}{path}", origin="http://evil.example"):
+            pass
+
+    with pytest.raises(Exception, match="403"):
+        asyncio.run(connect())
+
+
+def test_other_addresses_need_the_token() -> None:
+    with running_server("--host", "0.0.0.0", "--token", "a" * 20) as server:
+        port = server.host.split(":")[1]
+        server.host = f"127.0.0.1:{port}"
+        wait_for(server)
+        assert status_of(server) == 401
+        assert status_of(server, "/studio/health") == 401
+        assert status_of(server, "/?token=" + "b" * 20) == 401
+        assert status_of(server, "/?token=" + "a" * 20) == 200
+        assert status_of(server, "/", Cookie="farpoint_token=" + "a" * 20) == 200
+
+        async def connect(query: str) -> dict[str, Any]:
+            async with websockets.connect(f"ws://{server.host}/studio/socket{query}") as socket:
+                return (await ask(socket, {"do": "score", "t": 4}))[0]
+
+        with pytest.raises(Exception, match=r"40[13]"):
+            asyncio.run(connect(""))
+        assert "world must be opened first" in asyncio.run(connect("?token=" + "a" * 20))["error"]
+
+
+def test_bad_messages_get_a_sentence(server: Server) -> None:
+    big = np.zeros(9 * 2**20, dtype=np.uint8)
+    bad: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+        ({"do": "open", "source": {"kind": "teleport"}}, {}, "world must be one of"),
+        ({"do": "open", "source": 3}, {}, "must come with a source"),
+        ({"do": "open", "source": {"kind": "cells", "rows": 3, "cols": 3}}, {"cells": big[:4]}, "3 × 3 codes"),
+        ({"do": "open", "source": {"kind": "random_maze", "rows": 10**5, "cols": 10**5}}, {}, "4,000,000 cells"),
+        ({"do": "open", "source": {"kind": "file", "name": "a"}}, {"content": big}, "at most 8 MiB"),
+        ({"do": "open", "source": {"kind": "env", "id": "os:system"}}, {}, "name of one in Gymnasium"),
+        ({"do": "edit"}, {}, "edits must name cells"),
+        ({"do": "fly"}, {}, "message must be one of"),
+        ({"do": "score", "t": 0}, {}, "t must be at least 1"),
+        ({"do": "score", "t": 5000}, {}, "t must be at most 1000"),
+        ({"do": "walk", "panel": 0, "steps": 5}, {}, "agent must begin"),
+        ({"do": "take", "what": "cake"}, {}, "file must be one of"),
+    ]
+
+    async def talk() -> None:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            await ask(socket, {"do": "open", "source": {"kind": "named", "name": "ring"}, "version": 1})
+            for header, arrays, words in bad:
+                answer, _ = await ask(socket, header, **arrays)
+                assert words in answer["error"], answer
+            await socket.send(b"no frame")
+            answer, _ = unpack_frame(await socket.recv())
+            assert "message must be" in answer["error"]
+            # After all that the world is still there.
+            answer, found = await ask(socket, {"do": "score", "t": 4})
+            assert found["values"].size == 192
+
+    asyncio.run(talk())
+
+
+def test_options_to_take_away(server: Server, tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            await ask(socket, {"do": "open", "source": {"kind": "named", "name": "ring"}, "version": 1})
+            _, found = await ask(socket, {"do": "take", "what": "npz", "t": 13, "method": "diffusion"})
+            (tmp_path / "options.npz").write_bytes(found["file"].tobytes())
+
+    asyncio.run(talk())
+    options = fp.OptionSet.load(tmp_path / "options.npz", fp.ring())
+    assert options.goals.tolist() == fp.discover(fp.ring(), t=13).goals.tolist()
+
+
+def test_superseded_work_is_ended(server: Server) -> None:
+    """A table that would take minutes is dropped when another is asked for, and its process with it."""
+
+    async def talk() -> None:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            source = {"kind": "random_maze", "rows": 80, "cols": 80}
+            await ask(socket, {"do": "open", "source": source, "version": 1})
+            await socket.send(pack_frame({"id": 7, "do": "table", "t": 4, "panels": [{"method": "diffusion"}]}))
+            await until(lambda: server.health()["processes"] == 1)
+            # Quick work is answered meanwhile.
+            begun = time.monotonic()
+            await ask(socket, {"do": "score", "t": 3})
+            assert time.monotonic() - begun < 10
+            await socket.send(pack_frame({"do": "cancel", "channel": "table"}))
+            await until(lambda: server.health()["processes"] == 0)
+
+    asyncio.run(talk())
+
+
+def test_closed_tab_frees_its_work(server: Server) -> None:
+    wait_for(server)
+    before = server.health()
+
+    async def talk() -> None:
+        async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+            source = {"kind": "random_maze", "rows": 80, "cols": 80}
+            await ask(socket, {"do": "open", "source": source, "version": 1})
+            await socket.send(pack_frame({"do": "table", "t": 4, "panels": [{"method": "diffusion"}]}))
+            await until(lambda: server.health()["processes"] == 1)
+        await until(lambda: server.health() == before)
+
+    asyncio.run(talk())
+
+
+async def until(condition: Any) -> None:
+    for _ in range(600):
+        if await asyncio.to_thread(condition):
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("it did not happen within 30 s")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_server_that_stops_leaves_nothing_running(how: signal.Signals) -> None:
+    psutil = pytest.importorskip("psutil")
+    with running_server() as server:
+        wait_for(server)
+
+        async def talk() -> None:
+            async with websockets.connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+                source = {"kind": "random_maze", "rows": 80, "cols": 80}
+                await ask(socket, {"do": "open", "source": source, "version": 1})
+                await socket.send(pack_frame({"do": "table", "t": 4, "panels": [{"method": "diffusion"}]}))
+                await until(lambda: server.health()["processes"] == 1)
+                children = psutil.Process(server.process.pid).children(recursive=True)
+                assert children
+                os.kill(server.process.pid, how)
+                await until(lambda: not any(child.is_running() for child in children))
+
+        asyncio.run(talk())
+        server.process.wait(20)
+
+
+def test_without_the_extra_it_says_how_to_install_it() -> None:
+    code = (
+        "import sys; sys.modules['nicegui'] = None; sys.argv = ['farpoint', 'studio', '--no-open'];"
+        "from farpoint.cli import main; main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "pip install 'farpoint[studio]'" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--port", "99999"), "port must be at most 65535"),
+        (("--token", "short"), "at least 16 characters"),
+        (("no_such_world",), "world must be"),
+        (("--host", "203.0.113.1", "--port", "0"), "free to listen on"),
+    ],
+)
+def test_wrong_arguments(words: tuple[str, ...], message: str) -> None:
+    command = [sys.executable, "-m", "farpoint.studio", *words, "--no-open"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert len(run.stderr.splitlines()) == 1
