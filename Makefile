@@ -1,16 +1,26 @@
 PYTHON ?= python3
 OUT ?= out
+CORE := .venv/.core
 INSTALLED := .venv/.installed
 
-.PHONY: paper test fuzz faults mutants lint bench clean
+.PHONY: paper test docs package fuzz faults mutants lint bench clean
 
-paper: $(INSTALLED)
+paper: $(CORE)
 	.venv/bin/farpoint paper --out $(OUT)
 
 test: lint
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadgroup -q
 
-# Attacks everything public for an hour or two; the failures are written to $(OUT)/fuzz.txt.
+# The site, out of the sources alone: no network, and every warning is an error.
+docs: $(INSTALLED)
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+# Wheel and source distribution; the date of the last commit makes them the same bytes wherever they are built.
+package: $(INSTALLED)
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) .venv/bin/python -m build --outdir dist
+
+# Attacks everything public for minutes; the failures are written to $(OUT)/fuzz.txt.
 fuzz: $(INSTALLED)
 	.venv/bin/python -m tests.fuzz --calls 20000 --commands 2000 --files 5000 --seed 0 --failures $(OUT)/fuzz.txt
 
@@ -37,11 +47,16 @@ faults: $(INSTALLED)
 mutants: $(INSTALLED)
 	.venv/bin/python -m tests.mutation --sample 300 --seed 0
 
-# Made anew whenever what is to be installed changes.
-$(INSTALLED): pyproject.toml constraints.txt
+# Made anew whenever what is to be installed changes. The paper needs no extras.
+$(CORE): pyproject.toml
 	test -d .venv || $(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale,samples,bench]"
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	touch $@
 
+$(INSTALLED): pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,data,deep,dask,ray,scale,samples,bench,docs]"
+	touch $(CORE) $@
+
 clean:
-	rm -rf .venv $(OUT) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(OUT) dist docs/_build docs/auto_gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -22,6 +22,7 @@ copyright = author
 version = release = farpoint.__version__
 
 extensions = [
+    "examples",
     "mathml",
     "myst_parser",
     "numpydoc",
