@@ -1,9 +1,11 @@
 PYTHON ?= python3
 OUT ?= out
 CORE := .venv/.core
+CORE_VENV := .venv-core
+CORE_TESTS := paper properties numbers unit/diffusion unit/measures unit/agents unit/options
 INSTALLED := .venv/.installed
 
-.PHONY: paper test docs package fuzz faults mutants lint bench clean
+.PHONY: paper test core-test docs package fuzz faults mutants lint bench clean
 
 paper: $(CORE)
 	.venv/bin/farpoint paper --out $(OUT)
@@ -15,6 +17,12 @@ test: lint
 docs: $(INSTALLED)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+# The wheel in an environment of its own, with another PYTHON or other CONSTRAINTS, and the tests that need no extras.
+core-test:
+	rm -rf $(CORE_VENV) && $(PYTHON) -m venv $(CORE_VENV)
+	$(CORE_VENV)/bin/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) . pytest hypothesis networkx psutil
+	cd tests && ../$(CORE_VENV)/bin/python -m pytest -q -c ../pyproject.toml --rootdir .. $(CORE_TESTS)
 
 # Wheel and source distribution; the date of the last commit makes them the same bytes wherever they are built.
 package: $(INSTALLED)
@@ -59,4 +67,4 @@ $(INSTALLED): pyproject.toml constraints.txt
 	touch $(CORE) $@
 
 clean:
-	rm -rf .venv $(OUT) dist docs/_build docs/auto_gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(CORE_VENV) $(OUT) dist docs/_build docs/auto_gallery .pytest_cache .mypy_cache .ruff_cache .hypothesis

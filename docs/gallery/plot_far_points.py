@@ -2,8 +2,8 @@
 Far points over the diffusion time
 ==================================
 
-The score of 4Rooms at four diffusion times. Its local maxima, the far points, become fewer as t grows: first all corners
-and doors, then the corners of rooms, then whole rooms.
+The score of 4Rooms at four diffusion times. Its local maxima, the far points, become fewer as t grows: first all
+corners and doors, then the corners of rooms, then whole rooms.
 """
 
 import farpoint as fp

@@ -19,8 +19,10 @@ for n_options in (4, 10, 19):
     mean = [fp.steps_between_states(world, options, option_probability=p).mean for p in probabilities]
     (line,) = axes.plot(probabilities, mean, label=f"{n_options} options", linewidth=2)
     usual = options.option_probability
-    axes.plot(usual, fp.steps_between_states(world, options, option_probability=usual).mean, "o", color=line.get_color())
+    at_usual = fp.steps_between_states(world, options, option_probability=usual).mean
+    axes.plot(usual, at_usual, "o", color=line.get_color())
 axes.axhline(fp.steps_between_states(world).mean, color="0.5", linestyle="--", label="no options")
-axes.set(xscale="log", yscale="log", ylim=(100, 1e5), xlabel="option probability (dot: the default)", ylabel="mean steps")
+axes.set(xscale="log", yscale="log", ylim=(100, 1e5))
+axes.set(xlabel="option probability (dot: the default)", ylabel="mean steps")
 axes.legend(frameon=False)
 axes.spines[["top", "right"]].set_visible(False)
