@@ -2,7 +2,7 @@ PYTHON ?= python3
 OUT ?= out
 CORE := .venv/.core
 CORE_VENV := .venv-core
-CORE_TESTS := paper properties numbers unit/diffusion unit/measures unit/agents unit/options
+CORE_TESTS := tests/paper tests/properties tests/numbers $(addprefix tests/unit/,agents diffusion measures options simulation)
 INSTALLED := .venv/.installed
 
 .PHONY: paper test core-test docs package fuzz faults mutants lint bench clean
@@ -18,11 +18,11 @@ docs: $(INSTALLED)
 	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo docs/_build/html/index.html
 
-# The wheel in an environment of its own, with another PYTHON or other CONSTRAINTS, and the tests that need no extras.
+# The wheel in an environment of its own, with another PYTHON or other CONSTRAINTS, and the tests that need neither torch nor a cluster.
 core-test:
 	rm -rf $(CORE_VENV) && $(PYTHON) -m venv $(CORE_VENV)
-	$(CORE_VENV)/bin/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) . pytest hypothesis networkx psutil
-	cd tests && ../$(CORE_VENV)/bin/python -m pytest -q -c ../pyproject.toml --rootdir .. $(CORE_TESTS)
+	$(CORE_VENV)/bin/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) '.[envs,samples,scale]' pyarrow pytest hypothesis networkx psutil
+	OPENBLAS_NUM_THREADS=1 $(CORE_VENV)/bin/python -m pytest -q $(CORE_TESTS)
 
 # Wheel and source distribution; the date of the last commit makes them the same bytes wherever they are built.
 package: $(INSTALLED)
