@@ -1,6 +1,8 @@
 """Train Stable-Baselines3's DQN and PPO, unchanged, on an environment whose actions include discovered options.
 
-Run: pip install 'farpoint[deep]', then python examples/stable_baselines.py [--steps 20000]
+Agents with and without options are given the same number of environment steps: an option that takes k steps counts k.
+
+Run: pip install 'farpoint[deep]', then python examples/stable_baselines.py [--steps 40000]
 """
 
 from __future__ import annotations
@@ -9,10 +11,24 @@ import argparse
 
 import gymnasium as gym
 from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 
 import farpoint as fp
+
+
+class EnvironmentSteps(BaseCallback):
+    """Ends the training after so many steps of the environment, however many decisions they are."""
+
+    def __init__(self, budget: int) -> None:
+        super().__init__()
+        self.budget = budget
+        self.taken = 0
+
+    def _on_step(self) -> bool:
+        self.taken += sum(info.get("duration", 1) for info in self.locals["infos"])
+        return self.taken < self.budget
 
 
 def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
@@ -28,16 +44,17 @@ def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
 def main() -> None:
     """Train each algorithm with and without options and print what it has learned."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=20_000)
-    steps = parser.parse_args().steps
+    parser.add_argument("--steps", type=int, default=40_000, help="environment steps of each training")
+    budget = parser.parse_args().steps
     for algorithm in (DQN, PPO):
         for with_options in (False, True):
             env = make(with_options)
             agent = algorithm("MlpPolicy", env, seed=0, verbose=0)
-            agent.learn(steps)
+            steps = EnvironmentSteps(budget)
+            agent.learn(budget, callback=steps)
             reward, _ = evaluate_policy(agent, env, n_eval_episodes=20, deterministic=False)
             words = "with options" if with_options else "without options"
-            print(f"{algorithm.__name__} {words}: mean reward {reward:.2f}")
+            print(f"{algorithm.__name__} {words}: mean reward {reward:.2f} after {steps.taken:,} environment steps")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ app = typer.Typer(
     name="farpoint",
     help="Find the far points of a world and turn them into skills.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -244,7 +244,7 @@ def _error_estimate(walk: Walk, t: float, sample: NDArray[np.int64], values: NDA
 def extend_to(world: WorldLike, scores: ArrayLike, observations: ArrayLike) -> NDArray[np.float64]:
     """Return the score at observations that need not be states: exact at every state, smooth between them.
 
-    Radial functions through the 32 states nearest to each observation, |x − x_i| plus a constant, which pass
+    Radial functions through the 32 states nearest to each observation, ``|x − x_i|`` plus a constant, which pass
     through every state's own score and need no width. Far from every state the result means little.
 
     Parameters

@@ -46,7 +46,7 @@ class Spectrum(Framed):
     degrees : array, shape (n_states,)
         D: the weight that enters each state.
     omega_next : float
-        The largest |ω| that was left out; 0 when nothing was.
+        The largest ``|ω|`` that was left out; 0 when nothing was.
     fingerprint : str
         A digest of the walk that it belongs to.
 

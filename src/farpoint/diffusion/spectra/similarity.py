@@ -30,7 +30,7 @@ class FunctionsOfObservations(Protocol):
 
 @one_blas_thread()
 def cosine_similarities(functions: FunctionsOfObservations | NDArray[Any], world: WorldLike) -> NDArray[np.float64]:
-    """Return |cos| of the angle between each function and the exact eigenspace at the same position.
+    """Return ``|cos|`` of the angle between each function and the exact eigenspace at the same position.
 
     The exact eigenfunctions are the φ of the walk (`spectrum`), which are orthonormal under π₀; the cosine uses the
     same inner product. In a world that is not symmetric they are the eigenfunctions of the stationary walk averaged

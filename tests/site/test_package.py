@@ -1,0 +1,80 @@
+"""The wheel and the source distribution are the same bytes each time, and work in a bare environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("build", reason="pip install 'farpoint[dev]'")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("package")]
+
+ROOT = Path(__file__).parents[2]
+
+
+def build(into: Path) -> dict[str, bytes]:
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(into), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return {path.name: path.read_bytes() for path in into.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an environment that has the wheel and what it asks for, and nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    (wheel,) = built.glob("*.whl")
+    install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
+    subprocess.run([str(folder / "bin" / "python"), *install, str(wheel)], check=True, capture_output=True)
+    return folder / "bin"
+
+
+def test_two_builds_are_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    assert build(tmp_path) == {path.name: path.read_bytes() for path in built.iterdir()}
+
+
+def test_what_is_in_them(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert "farpoint/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
+    (source,) = built.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        inside = {name.split("/", 1)[-1] for name in archive.getnames()}
+    assert inside >= {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "src/farpoint/py.typed"}
+
+
+def test_commands_in_a_bare_environment(bare: Path, tmp_path: Path) -> None:
+    run = subprocess.run([bare / "farpoint", "discover", "four_rooms", "--t", "4", "--out", "results"],
+                         cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "results" / "options.npz").is_file()
+    run = subprocess.run([bare / "farpoint", "paper", "--quick", "--out", "paper"],
+                         cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "paper" / "paper.html").is_file()
+
+
+def test_the_examples_of_the_readme_in_a_bare_environment(bare: Path, tmp_path: Path) -> None:
+    page = tmp_path / "README.md"
+    page.write_text((ROOT / "README.md").read_text())
+    code = "import doctest, sys; o = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS; "
+    code += "f, n = doctest.testfile('README.md', module_relative=False, optionflags=o, encoding='utf-8'); "
+    code += "print(f, n)"
+    run = subprocess.run([bare / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"0 \d\d*", run.stdout.strip()), run.stdout
+    assert not run.stdout.strip().endswith(" 0")
