@@ -48,7 +48,7 @@ class Cell(NamedTuple):
         """Return the interquartile mean of runs that end at a limit: cut off if runs of the middle half were.
 
         >>> print(Cell.of_runs(np.array([3.0, 5.0, 4.0, np.inf, np.inf]), 100))
-        > 36 [4, 100]
+        > 36 [3.3, 100]
         """
         # A quarter of the runs at either end is not looked at.
         beyond = int(np.count_nonzero(runs > limit))

@@ -52,7 +52,7 @@ def read_saved(path: str | PathLike[str]) -> dict[str, Any]:
             values["labels"] = tuple(_decoded(one) for one in json.loads(arrays["labels"].tobytes()))
         return values
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InvalidFile(f"{path} must hold all parts of a world; it does not ({error}).") from error
+        raise InvalidFile(f"{path} must hold all parts of a world; it is damaged ({error}).") from error
 
 
 def _encoded(label: Hashable) -> Any:

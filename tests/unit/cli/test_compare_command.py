@@ -107,7 +107,7 @@ def test_no_more_options_are_asked_for_than_there_are_at_a_t() -> None:
     assert (run.returncode, run.stderr) == (0, "")
     rows = [line.split() for line in run.stdout.splitlines() if line.strip().startswith(("diffusion", "random"))]
     # The number of options, and t where it matters.
-    assert [row[2:4] for row in rows] == [["3", "13"], ["3", "–"]]
+    assert [row[2:4] for row in rows[:2]] == [["3", "13"], ["3", "–"]]
 
 
 def test_an_episode_is_as_long_as_the_world_needs(tmp_path: Path) -> None:
