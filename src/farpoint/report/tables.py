@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 
 Row = dict[str, str | int | float]
+
+_NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?"
+_INTERVAL = re.compile(rf"(>\s*)?({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
+_SHARE = re.compile(rf"({_NUMBER}) %")
+_COUNT = re.compile(r"(\d+) of (\d+)")
 
 
 def table_html(rows: Sequence[Row]) -> str:
@@ -44,6 +50,35 @@ def table_markdown(rows: Sequence[Row]) -> str:
         *("| " + " | ".join(str(value) for value in row.values()) + " |" for row in rows),
     ]
     return "\n".join(lines)
+
+
+def numeric_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return rows for a program to read: intervals, shares and counts of runs as columns of numbers.
+
+    >>> numeric_rows([{"method": "none", "steps": "1,224 [853, 1,817]", "seen": "96 %", "runs": "19 of 20"}])
+    [{'method': 'none', 'steps': 1224.0, 'steps_low': 853.0, 'steps_high': 1817.0, 'steps_capped': 0, 'seen': 0.96,
+      'runs': 19, 'runs_of': 20}]
+    """
+    wide = [_split(row) for row in rows]
+    columns = dict.fromkeys(name for row in wide for name in row)
+    return [{name: row.get(name, "") for name in columns} for row in wide]
+
+
+def _split(row: Row) -> Row:
+    split: Row = {}
+    for name, value in row.items():
+        text = value if isinstance(value, str) else ""
+        if found := _INTERVAL.fullmatch(text):
+            numbers = [float(number.replace(",", "")) for number in found.groups()[1:]]
+            split |= dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
+            split[f"{name}_capped"] = int(found[1] is not None)
+        elif found := _SHARE.fullmatch(text):
+            split[name] = round(float(found[1].replace(",", "")) / 100, 6)
+        elif found := _COUNT.fullmatch(text):
+            split |= {name: int(found[1]), f"{name}_of": int(found[2])}
+        else:
+            split[name] = value
+    return split
 
 
 def escaped(text: str) -> str:

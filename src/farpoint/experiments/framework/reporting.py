@@ -12,7 +12,7 @@ from farpoint.experiments.framework.suite import Experiment, Suite, Summary
 from farpoint.files import write_rows, write_text
 from farpoint.report.page import HOLDS, Page, Section, Verdict
 from farpoint.report.sheets import save_figure
-from farpoint.report.tables import Row
+from farpoint.report.tables import Row, numeric_rows
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ def write_report(report: SuiteReport, folder: Path, stem: str, prefix: str) -> N
     if summary.markdown:
         write_text(folder / f"{stem}.md", summary.markdown)
     if summary.rows:
-        write_rows(folder / f"{stem}.csv", summary.rows)
+        write_rows(folder / f"{stem}.csv", numeric_rows(summary.rows))
     else:
         for name, rows in report.tables.items():
-            write_rows(folder / f"{prefix}-{name}.csv", rows)
+            write_rows(folder / f"{prefix}-{name}.csv", numeric_rows(rows))
     if report.verdicts:
         write_rows(
             folder / f"{stem}-claims.csv",
