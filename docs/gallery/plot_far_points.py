@@ -6,9 +6,14 @@ The score of 4Rooms at four diffusion times. Its local maxima, the far points, b
 corners and doors, then the corners of rooms, then whole rooms.
 """
 
+import matplotlib.pyplot as plt
+
 import farpoint as fp
 
 world = fp.four_rooms()
-scores = {t: fp.score(world, t=t) for t in (1, 4, 13, 50)}
-goals = {t: fp.find_goals(world, score) for t, score in scores.items()}
-figure = fp.report.draw_score_over_t(world, scores, goals)
+figure, panels = plt.subplots(2, 2, figsize=(8, 7), layout="constrained")
+for axes, t in zip(panels.flat, (1, 4, 13, 50), strict=True):
+    scores = fp.score(world, t=t)
+    goals = fp.find_goals(world, scores)
+    fp.report.draw_score(world, scores, goals, ax=axes, title=f"t = {t}: {len(goals)} goals")
+plt.show()

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import farpoint as fp
 
 world = fp.four_rooms(wind=1 / 3)
-for form in ("polar", "walk"):
+figure, panels = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+for axes, form in zip(panels, ("polar", "walk"), strict=True):
     scores = fp.score(world, t=4, form=form)
-    figure = fp.report.draw_score(world, scores, fp.find_goals(world, scores))
-    plt.show()
+    fp.report.draw_score(world, scores, fp.find_goals(world, scores), ax=axes, title=f'form="{form}"')
+plt.show()
