@@ -18,6 +18,7 @@ import resource
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,9 @@ def measure(n_states: float, routes: bool) -> dict[str, Any]:
 
     small = np.empty((700, 700), dtype=bool)
     random_floor(700, small)
+    # Small maps go without compiled loops at first; here they are there from the beginning.
+    import_module("farpoint.diffusion.scores.lattice_kernels")
+    fp.score(make(small[:50, :50]), 4)
     warm = make(small)
     fp.find_goals(warm, fp.score(warm, 4))
     fp.OptionSet(warm, np.array([warm.n_states - 1]))[0].route(0)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import farpoint as fp
+from farpoint.diffusion.gpu import has_gpu
 from tests.helpers import brute
 from tests.helpers.strategies import connected_weights
 
@@ -36,7 +37,7 @@ def test_every_solver_agrees_on_random_maps(rows: int, cols: int, wall: float, s
     found = {
         f"{solver} {on.name}": fp.score(on, t, solver) for on in (world, graph) for solver in ("spectral", "local")
     }
-    if fp.diffusion.gpu.has_gpu():
+    if has_gpu():
         found["gpu"] = fp.score(world, t, device="gpu")
     goals = fp.find_goals(graph, expected).states
     for name, scores in found.items():

@@ -24,7 +24,8 @@ _CELLS_PER_BLOCK = 1 << 16
 _RADII_PER_BLOCK = 4
 # From so many cells on, a kernel for this t alone is worth its compilation.
 WORTH_UNROLLING = 1 << 18
-LARGEST_UNROLLED = 6  # beyond, such a kernel takes long to compile and the walk is too large for registers
+# Beyond, such a kernel takes long to compile and is no faster: the walk is too large for registers.
+LARGEST_UNROLLED = 5
 _COMPILED = "farpoint.diffusion.scores.lattice_kernels"
 # How many times small maps go without: then there are more to come, and compiling pays.
 _PLAIN_CALLS = chain(repeat(True, 16), repeat(False))
