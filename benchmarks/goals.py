@@ -15,7 +15,7 @@ import rustworkx
 
 import farpoint as fp
 from farpoint.options import betweenness
-from farpoint.options.goal_steps import goal_steps
+from farpoint.options.goal_tables import goal_steps
 
 N_MAZES = 20
 FIRST_SEED = 100

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.options.exchange import exchanged_goals, greedy_goals, objective_of
-from farpoint.options.goal_steps import GoalSteps, goal_steps
+from farpoint.options.goal_tables import GoalSteps, goal_steps
 from farpoint.options.planning import both_ways, drawn_targets, is_crossable
 from farpoint.worlds import World
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.options.goal_steps import GoalSteps
+from farpoint.options.goal_tables import GoalSteps
 
 # A target that is out of reach counts as this many steps, so that one such target is better than two.
 _OUT_OF_REACH = 1e14
@@ -78,7 +78,7 @@ def greedy_goals(
     Examples
     --------
     >>> import farpoint as fp
-    >>> from farpoint.options.goal_steps import goal_steps
+    >>> from farpoint.options.goal_tables import goal_steps
     >>> everywhere = np.arange(9)
     >>> greedy_goals(goal_steps(fp.grid((9,)), everywhere, everywhere, 0.1), 2)[0]        # no match for an exchange
     array([4, 5])
@@ -105,7 +105,7 @@ def exchanged_goals(
     Examples
     --------
     >>> import farpoint as fp
-    >>> from farpoint.options.goal_steps import goal_steps
+    >>> from farpoint.options.goal_tables import goal_steps
     >>> everywhere = np.arange(9)
     >>> exchanged_goals(goal_steps(fp.grid((9,)), everywhere, everywhere, 0.3), np.array([3, 4]))[0]
     array([0, 8])

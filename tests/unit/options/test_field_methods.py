@@ -101,9 +101,9 @@ def test_regions_are_saved_and_checked(tmp_path: object) -> None:
     with pytest.raises(fp.errors.InvalidInput, match="initiation set"):
         options[0].route(outside)
     with pytest.raises(fp.errors.InvalidInput, match=r"regions must be of shape \(1, 148\); got \(1, 2\)"):
-        fp.OptionSet(world, [0], regions=np.ones((1, 2), dtype=bool))
+        fp.OptionSet(world, np.array([0]), regions=np.ones((1, 2), dtype=bool))
     with pytest.raises(fp.errors.InvalidInput, match="regions must be an array of True and False"):
-        fp.OptionSet(world, [0], regions=np.ones((1, 148)))  # type: ignore[arg-type]
+        fp.OptionSet(world, np.array([0]), regions=np.ones((1, 148)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["betweenness", "bottleneck", "louvain", "successor", "visits", "farpoint"])

@@ -19,7 +19,7 @@ from farpoint.diffusion import Walk, find_goals
 from farpoint.diffusion.scores.solve import walk_scores
 from farpoint.errors import InvalidInput, check_memory
 from farpoint.options.exchange import exchanged_goals, greedy_goals, objective_of
-from farpoint.options.goal_steps import GoalSteps, goal_steps
+from farpoint.options.goal_tables import GoalSteps, goal_steps
 from farpoint.options.methods.diffusion import count_options, diffusion_options
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first, spread_states

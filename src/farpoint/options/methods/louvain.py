@@ -37,6 +37,8 @@ def louvain_options(world: World, request: DiscoveryRequest) -> OptionSet:
         for members in reversed(levels)
         for source, target in _next_to_each_other(world, members)
     ]
+    if request.n_options is None:
+        n_options = min(n_options, len(pairs))  # as many as there are
     if len(pairs) < n_options:
         raise InvalidInput(
             f"n_options must be at most the number of pairs of neighboring communities; got {n_options}, and there "
@@ -50,7 +52,8 @@ def louvain_options(world: World, request: DiscoveryRequest) -> OptionSet:
         climbs[number] = -np.where(reached, moves, world.n_states)
         regions[number] = (members == source) & reached
     record = {"levels": [int(members.max()) + 1 for members in levels]}
-    return OptionSet(world, climbs.argmax(axis=1), "louvain", record, climbs=climbs, regions=regions)
+    goals = climbs.argmax(axis=1) if n_options else np.empty(0, dtype=np.int64)
+    return OptionSet(world, goals, "louvain", record, climbs=climbs, regions=regions)
 
 
 def communities(world: World, *, seed: int = 0) -> list[NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import networkx as nx
@@ -13,10 +14,10 @@ from hypothesis import strategies as st
 import farpoint as fp
 from farpoint.options.curves import exchanged_curve, judge_sets
 from farpoint.options.exchange import exchanged_goals, objective_of
-from farpoint.options.goal_steps import goal_steps
+from farpoint.options.goal_tables import goal_steps
 from farpoint.options.planning import both_ways, drawn_targets, is_crossable
 
-WORLDS = {
+WORLDS: dict[str, Callable[[], fp.World]] = {
     "rooms": fp.four_rooms,
     "windy": lambda: fp.four_rooms(wind=0.2),
     "karate": lambda: fp.World.from_graph(nx.karate_club_graph()),
@@ -65,7 +66,7 @@ def test_farpoint_is_the_best_pair_of_a_small_world() -> None:
     world = fp.grid((4, 4))
     found = fp.discover(world, "farpoint", n_options=2, option_probability=0.3)
     means = {
-        pair: fp.steps_between_states(world, fp.OptionSet(world, list(pair)), option_probability=0.3, n_jobs=1).mean
+        pair: fp.steps_between_states(world, fp.OptionSet(world, np.array(pair)), option_probability=0.3, n_jobs=1).mean
         for pair in combinations(range(16), 2)
     }
     assert means[tuple(found.goals.tolist())] == pytest.approx(min(means.values()))
