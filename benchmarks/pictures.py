@@ -1,9 +1,9 @@
 """Options from pictures alone, measured: ``python -m benchmarks.pictures [maze] [LAYOUT …]``.
 
-A layout: MiniGrid FourRooms with this seed, seen as a picture of 57 × 57 pixels (by default 0, 1, 2). ``maze``: nine rooms with continuous places, seen
-in gray. A log of random steps gives the metric (`learn_metric`), and `SampledOptions.learn` the states, the far points
-and the options; the true state is read by nothing but the figures printed here. An option arrives if it ends, by its
-own account, within two cells of where its goal's picture was taken.
+A layout: MiniGrid FourRooms with this seed, seen as a picture of 57 × 57 pixels (by default 0, 1, 2). ``maze``: nine
+rooms with continuous places, seen in gray. A log of random steps gives the metric (`learn_metric`), and
+`SampledOptions.learn` the states, the far points and the options; the true state is read by nothing but the figures
+printed here. An option arrives if it ends, by its own account, within two cells of where its goal's picture was taken.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def four_rooms(layout: int) -> Case:
         Witness(env, lambda: (float(base.agent_pos[0]), float(base.agent_pos[1]))),
         far_points.astype(np.float64),
         lambda rng: int(rng.choice([0, 1, 2, 2])),
-        n_log_steps=60_000,
+        n_log_steps=80_000,
         scale=0.25,
     )
 

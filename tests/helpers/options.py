@@ -113,6 +113,17 @@ def learned_controller() -> fp.options.LearnedController:
     return fp.options.LearnedController(network, np.array([0, 1]), {"seed": 0})
 
 
+def picture_metric() -> fp.envs.PictureMetric:
+    """Return the metric of a pixel that walks along a row of eight."""
+    taken = np.random.default_rng(0).integers(2, size=300)
+    places = [0]
+    for action in taken.tolist():
+        places.append(min(7, max(0, places[-1] + 2 * action - 1)))
+    pictures = np.eye(8, dtype=np.uint8).reshape(8, 1, 8) * 255
+    log = fp.envs.PictureLog(pictures, np.array(places[:-1]), taken, np.array(places[1:]))
+    return fp.envs.learn_metric(log, n_functions=3, n_filters=8)
+
+
 OPTIONS: dict[str, Callable[[], OptionsCase]] = {
     f"{method}-{world}": cache(partial(_on_states, method, world))
     for method in METHODS
