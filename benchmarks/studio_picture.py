@@ -20,8 +20,8 @@ def main() -> None:
         page.open(_SHOWN, width=1360, height=700)
         page.run("farpointStudio.setTheme(false); farpointStudio.closeIntro()")
         page.wait("farpointStudio.counts.length >= 28 && farpointStudio.panels.every((panel) => !panel.waiting)", 60)
-        # The goal that is farthest from the start.
-        page.run("farpointStudio.pick(farpointStudio.panels[0], 2)")
+        # The goal in the last row.
+        page.run("const [panel] = farpointStudio.panels; farpointStudio.pick(panel, panel.options.indexOf(147))")
         page.wait("farpointStudio.panels[0].route && farpointStudio.panels[0].arrows", 60)
         page.wait("document.querySelectorAll('.table tbody tr[data-method]').length === 2", 120)
         page.run("document.activeElement.blur()")

@@ -161,6 +161,16 @@ def test_number_of_options(page: Page) -> None:
     assert page.js("Array.from(farpointStudio.panels[0].options)") == expected
 
 
+def test_least_prominence(page: Page) -> None:
+    world = fp.four_rooms()
+    scores = fp.score(world, 4)
+    page.run("const s = farpointStudio.ui.score.prominence.input; s.value = 20; s.dispatchEvent(new Event('input'))")
+    expected = fp.find_goals(world, scores, min_prominence=0.2 * float(scores.max())).states.tolist()
+    assert 0 < len(expected) < 20
+    page.wait(f"farpointStudio.panels[0].shownGoals.length === {len(expected)}")
+    assert page.goals == expected
+
+
 def test_agents_play(page: Page) -> None:
     page.run("farpointStudio.setTab('agents')")
     page.button("One step (S)").click()

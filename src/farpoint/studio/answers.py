@@ -22,12 +22,9 @@ from farpoint.studio.session import Session
 Header = dict[str, Any]
 LONGEST_T = 1_000
 MOST_PANELS = 4
-# Prominences of more states are computed only when something asks for them.
-_MANY_GOALS = 50_000
 # Options and layers of larger worlds are computed in a process.
 _QUICK_STATES = 1_500
 _QUICK_DISTANCE = 1_000
-_FLUSH_SECONDS = 0.05
 
 
 def _t(header: Header) -> int:
@@ -70,8 +67,9 @@ async def score(session: Session, header: Header) -> None:
     t, layer = _t(header), check_word("layer", header.get("layer", "score"), LAYERS)
     scored = await _scored(session, t, header)
     goals = scored.goals
-    many = stage.world.n_states > _MANY_GOALS
-    prominences = np.empty(0) if many else await session.light(lambda: goals.prominences)
+    # The page asks for them once its threshold is moved.
+    wanted = bool(header.get("prominences"))
+    prominences = await session.light(lambda: goals.prominences) if wanted else np.empty(0)
     values = np.asarray(scored.scores)
     if layer != "score":
         state = check_integer("state", header.get("state", 0), 0, stage.world.n_states - 1)
@@ -180,6 +178,7 @@ async def route(session: Session, header: Header) -> None:
 async def table(session: Session, header: Header) -> None:
     """Send the exact table of all panels, row by row and then whole."""
     stage = await session.ready()
+    comparing.check_table(stage.world)
     sets = [await _set(session, header, panel) for panel in _panels(header)]
     tell = _progress(session, header)
     found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=tell)

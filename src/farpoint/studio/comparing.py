@@ -110,6 +110,14 @@ def policy_arrows(stage: Stage, options: OptionSet, number: int) -> tuple[NDArra
     return owners.astype(np.int32), leads.astype(np.int32)
 
 
+def check_table(world: World) -> None:
+    """Fail if a world is too large for the exact table."""
+    if world.n_states > MOST_TABLE_STATES:
+        raise InvalidInput(
+            f"world must have at most {MOST_TABLE_STATES:,} states for the table; got {world.n_states:,}."
+        )
+
+
 def table_rows(
     world: World,
     sets: list[OptionSet],
@@ -124,10 +132,7 @@ def table_rows(
     >>> round(table["rows"][0]["median"]), table["sampled"]
     (149, False)
     """
-    if world.n_states > MOST_TABLE_STATES:
-        raise InvalidInput(
-            f"world must have at most {MOST_TABLE_STATES:,} states for the table; got {world.n_states:,}."
-        )
+    check_table(world)
     rows: list[dict[str, Any]] = []
     n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
     for options in sets:

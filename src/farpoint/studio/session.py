@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,8 @@ Send = Callable[[bytes], Awaitable[None]]
 _LONG_TO_OPEN = ("env", "graph")
 _MOST_SETS = 12
 _LOG = logging.getLogger(__name__)
+# The channel of the message that is being answered.
+_CHANNEL: ContextVar[str] = ContextVar("channel", default="")
 
 
 class Work:
@@ -77,6 +80,7 @@ class Session:
         self._building: asyncio.Task[None] | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._edits: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        self._busy: dict[str, asyncio.Future[Any]] = {}
 
     async def handle(self, frame: bytes) -> None:
         """Take one message of the page."""
@@ -96,9 +100,20 @@ class Session:
         self._tasks[channel] = asyncio.create_task(self._answer(header, ANSWERS[str(what)]))
 
     async def light(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-        """Return what a quick function returns, run in a thread."""
+        """Return what a quick function returns, run in a thread.
+
+        A thread cannot be ended: work that was superseded runs to its end, and what takes its place waits for it, so
+        that a slider that is moved quickly never has more than one thread at work and one waiting.
+        """
         await self.work.warm()
-        return await in_thread(partial(function, *args, **keywords))
+        channel = _CHANNEL.get()
+        while (busy := self._busy.get(channel)) is not None and not busy.done():
+            await asyncio.wait([busy])
+        working = asyncio.ensure_future(in_thread(partial(function, *args, **keywords)))
+        # Of superseded work nobody looks at the error.
+        working.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._busy[channel] = working
+        return await asyncio.shield(working)
 
     async def heavy(self, function: Callable[..., Any], *args: Any, progress: Any = None) -> Any:
         """Return what a function of `jobs` returns, run in a process."""
@@ -118,6 +133,7 @@ class Session:
         self.stage = self.scorer = None
         self.sets.clear()
         self.agents.clear()
+        self._busy.clear()
 
     def keep_set(self, key: tuple[Any, ...], options: OptionSet) -> OptionSet:
         """Keep options for the questions that follow, those used longest ago dropped first."""
@@ -209,6 +225,9 @@ class Session:
     async def _answer(
         self, header: dict[str, Any], answer: Callable[[Session, dict[str, Any]], Awaitable[None]]
     ) -> None:
+        _CHANNEL.set(
+            "world" if header.get("do") in ("open", "edit") else str(header.get("channel") or header.get("do"))
+        )
         try:
             await answer(self, header)
         except FarpointError as error:

@@ -170,7 +170,9 @@ class Stage:
                 places = world.positions - world.positions.min(axis=0) + 1
                 arrays["cells"] = drawn.ravel()
             header |= {"drawn": "map", "rows": rows, "cols": cols}
-            arrays["state_cell"] = (places[:, 0] * cols + places[:, 1]).astype(np.int32)
+            # Where every floor cell is a state, row by row, the page can count them itself.
+            if self.canvas is None or int((self.canvas.cells != WALL).sum()) > world.n_states:
+                arrays["state_cell"] = (places[:, 0] * cols + places[:, 1]).astype(np.int32)
         else:
             header |= {"drawn": "graph", "labels": _labels(world)}
             assert world.positions is not None

@@ -2,9 +2,7 @@
 import { readMap, readSource, recall } from "./address.js";
 import { View } from "./board.js";
 import { changeMethods } from "./changes.js";
-import { drawGoalCurve, timeAt } from "./charts.js";
 import { Field } from "./field.js";
-import { listenToKeys, stepped } from "./keys.js";
 import { layout } from "./layout.js";
 import { Link } from "./link.js";
 import { lookMethods } from "./looks.js";
@@ -16,8 +14,9 @@ import { take } from "./takeaway.js";
 import { makeWorld, showHighest } from "./world.js";
 
 const TIMES = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 126, 160, 200, 250, 320, 400, 500, 630, 800, 1000];
-const INSET = 8;
 const MANY_STATES = 6000;
+// Of larger worlds options are discovered when asked for, and there is no table.
+const MOST_STATES = 50000;
 const MOST_PANELS = 4;
 
 export class App {
@@ -204,7 +203,7 @@ export class App {
     const layer = this.layer === "visits" ? "score" : this.layer;
     const slow = setTimeout(() => this.status("Computing the score …"), 250);
     try {
-      const answer = await this.ask({ do: "score", layer, state: Math.max(0, this.from) }, {}, (part) => this.status(`Computing the score … ${Math.round(100 * part.progress)} %`));
+      const answer = await this.ask({ do: "score", layer, state: Math.max(0, this.from), prominences: this.prominence > 0 }, {}, (part) => this.status(`Computing the score … ${Math.round(100 * part.progress)} %`));
       this.status("");
       if (answer.version !== this.applied) return;
       this.scored = answer;
@@ -254,10 +253,15 @@ export class App {
     this.ui.score.bar.querySelector("#goals-word").textContent = count === 1 ? "goal" : "goals";
   }
 
-  async askOptions(panel) {
+  async askOptions(panel, wanted = false) {
     this.deselect(panel);
     clearTimeout(panel.timer);
     if (this.isWhole(panel)) return;
+    panel.tooMany = this.world.n > MOST_STATES && !wanted;
+    if (panel.tooMany) {
+      panel.options = [];
+      return this.showPanelHead(panel);
+    }
     panel.waiting = true;
     this.showPanelHead(panel);
     panel.timer = setTimeout(async () => {
@@ -280,6 +284,7 @@ export class App {
   }
 
   askCurve() {
+    if (this.world.n > MOST_STATES) return;
     const ts = TIMES.filter((t) => !this.counts.some(([known]) => known === t));
     this.ask({ do: "curve", channel: "curve", ts }, {}, (part) => {
       if (part.version !== this.applied || part.t === undefined) return;
@@ -292,6 +297,7 @@ export class App {
     clearTimeout(this.tableTimer);
     this.link.cancel("table");
     if (this.tab !== "options" || !this.world) return;
+    if (this.world.n > MOST_STATES) return showTable(this, { rows: [], problem: `Worlds of up to ${MOST_STATES.toLocaleString("en-US")} states have a table.` });
     showTable(this, null);
     this.tableTimer = setTimeout(async () => {
       const rows = [];
@@ -306,55 +312,6 @@ export class App {
         showTable(this, { rows: [], problem: error.message });
       }
     }, 450);
-  }
-
-  drawCurve() {
-    drawGoalCurve(this.ui.score.curve, this.counts, this.t, INSET);
-  }
-
-  setTime(t) {
-    t = Math.max(1, Math.min(1000, Math.round(t) || 1));
-    if (t === this.t) return;
-    this.t = t;
-    this.showTime();
-    this.refresh();
-    this.keep();
-  }
-
-  showTime() {
-    this.ui.score.time.value = Math.log10(this.t);
-    this.ui.score.time.setAttribute("aria-valuetext", `t = ${this.t}`);
-    if (document.activeElement !== this.ui.score.exact) this.ui.score.exact.value = this.t;
-    this.drawCurve();
-  }
-
-  listen() {
-    const { time, exact, curve } = this.ui.score;
-    time.addEventListener("input", () => this.setTime(10 ** Number(time.value)));
-    time.addEventListener("keydown", (event) => {
-      const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
-      if (!direction) return;
-      event.preventDefault();
-      this.setTime(stepped(this.t, direction));
-    });
-    exact.addEventListener("change", () => {
-      this.setTime(Number(exact.value));
-      exact.value = this.t;
-    });
-    curve.addEventListener("click", (event) => this.setTime(timeAt(curve, event, INSET)));
-    new ResizeObserver(() => this.drawCurve()).observe(curve);
-    listenToKeys(this, this.ui.root);
-    const { root } = this.ui;
-    root.addEventListener("dragover", (event) => {
-      event.preventDefault();
-      root.classList.add("dropping");
-    });
-    root.addEventListener("dragleave", (event) => event.relatedTarget || root.classList.remove("dropping"));
-    root.addEventListener("drop", (event) => {
-      event.preventDefault();
-      root.classList.remove("dropping");
-      this.upload(event.dataTransfer.files[0]);
-    });
   }
 }
 

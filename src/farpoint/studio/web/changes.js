@@ -1,6 +1,11 @@
 // What a visitor changes: layers, numbers, worlds, files; and the address that shows the same.
 import { remember, writeMap, writeSource } from "./address.js";
+import { drawGoalCurve, timeAt } from "./charts.js";
+import { listenToKeys, stepped } from "./keys.js";
 import { resized } from "./map.js";
+
+// Half the width of the slider's thumb.
+const INSET = 8;
 
 export const changeMethods = {
   setLayer(layer) {
@@ -16,6 +21,7 @@ export const changeMethods = {
 
   setProminence(percent) {
     this.prominence = percent / 100;
+    if (percent && this.scored && !this.scored.prominences.length) this.askScore();
     this.refreshGoals();
     clearTimeout(this.prominenceTimer);
     this.prominenceTimer = setTimeout(() => {
@@ -135,5 +141,56 @@ export const changeMethods = {
     history.replaceState(history.state, "", `#${parameters}`);
     remember("address", parameters.toString());
     if (map) remember("map", map);
+  },
+
+  // ---- time and events ---------------------------------------------------------------------------------------------
+
+  drawCurve() {
+    drawGoalCurve(this.ui.score.curve, this.counts, this.t, INSET);
+  },
+
+  setTime(t) {
+    t = Math.max(1, Math.min(1000, Math.round(t) || 1));
+    if (t === this.t) return;
+    this.t = t;
+    this.showTime();
+    this.refresh();
+    this.keep();
+  },
+
+  showTime() {
+    this.ui.score.time.value = Math.log10(this.t);
+    this.ui.score.time.setAttribute("aria-valuetext", `t = ${this.t}`);
+    if (document.activeElement !== this.ui.score.exact) this.ui.score.exact.value = this.t;
+    this.drawCurve();
+  },
+
+  listen() {
+    const { time, exact, curve } = this.ui.score;
+    time.addEventListener("input", () => this.setTime(10 ** Number(time.value)));
+    time.addEventListener("keydown", (event) => {
+      const direction = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 5, PageDown: -5 }[event.key];
+      if (!direction) return;
+      event.preventDefault();
+      this.setTime(stepped(this.t, direction));
+    });
+    exact.addEventListener("change", () => {
+      this.setTime(Number(exact.value));
+      exact.value = this.t;
+    });
+    curve.addEventListener("click", (event) => this.setTime(timeAt(curve, event, INSET)));
+    new ResizeObserver(() => this.drawCurve()).observe(curve);
+    listenToKeys(this, this.ui.root);
+    const { root } = this.ui;
+    root.addEventListener("dragover", (event) => {
+      event.preventDefault();
+      root.classList.add("dropping");
+    });
+    root.addEventListener("dragleave", (event) => event.relatedTarget || root.classList.remove("dropping"));
+    root.addEventListener("drop", (event) => {
+      event.preventDefault();
+      root.classList.remove("dropping");
+      this.upload(event.dataTransfer.files[0]);
+    });
   },
 };

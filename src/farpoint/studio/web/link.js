@@ -98,6 +98,8 @@ export class Link {
       return;
     }
     this.waiting.delete(answer.id);
+    // Edits are answered together, with the last of them.
+    if (answer.do === "edit") for (const [id, other] of this.waiting) if (id < answer.id && other.channel === "edit") this.waiting.delete(id);
     if (answer.error !== undefined) question.reject(new Error(answer.error));
     else question.resolve(answer);
   }

@@ -13,7 +13,7 @@ export class MarkLayer {
   }
   draw(board) {
     const { world, panel, view } = board;
-    const key = [world, world.version, panel.shownGoals, panel.options, panel.option, panel.allShown, panel.arrows, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
+    const key = [world, world.version, panel.shownGoals, panel.options, panel.option, panel.allShown, panel.arrows, panel.route, panel.path, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
     if (key.some((value, index) => value !== this.key[index])) {
       this.key = key;
       [this.canvas.width, this.canvas.height] = [board.canvas.width, board.canvas.height];
@@ -23,6 +23,7 @@ export class MarkLayer {
       board.context = this.context;
       drawPlaces(board, false);
       if (panel.arrows) drawArrows(board, panel.arrows);
+      for (const path of [panel.path, panel.route]) if (path) drawPath(board, path, board.colors.path, 3);
       drawGoals(board);
       drawPlaces(board, true);
       board.context = onBoard;
@@ -33,8 +34,6 @@ export class MarkLayer {
 
 export function drawMarks(board) {
   const { world, panel } = board;
-  if (panel.path) drawPath(board, panel.path, board.colors.path, 3);
-  if (panel.route) drawPath(board, panel.route, board.colors.path, 3);
   board.layer.draw(board);
   if (panel.trail?.length) drawTrail(board, panel.trail);
   if (panel.agent >= 0) drawAgent(board, panel.agent);

@@ -39,8 +39,9 @@ export const panelMethods = {
     panel.select = h("select", { "aria-label": "Method of this panel", onchange: () => this.setMethod(panel, panel.select.value) },
       ...this.settings.methods.map(({ name, title }) => h("option", { value: name }, title)));
     panel.count = h("span", {});
+    panel.finder = h("button", { type: "button", hidden: true, title: "Discover 20 options in this large world", onclick: () => this.askOptions(panel, true) }, "Discover");
     panel.closer = h("button", { type: "button", class: "icon", title: "Close this panel", "aria-label": "Close this panel", onclick: () => this.removePanel(panel) }, "×");
-    panel.element = h("article", { class: "panel" }, h("div", { class: "panel-head" }, panel.dot, panel.select, panel.count, panel.closer), canvas);
+    panel.element = h("article", { class: "panel" }, h("div", { class: "panel-head" }, panel.dot, panel.select, panel.count, panel.finder, panel.closer), canvas);
     panel.board = new Board(canvas, this.view, {
       down: (board, hit) => painter.down(board, hit), move: (board, hit, pressed) => painter.move(board, hit, pressed), up: (board, hit) => painter.up(board, hit),
       abort: () => painter.abort(), leave: () => this.hover(null, -1), moved: () => this.drawAll(), key: (board, event) => painter.key(board, event),
@@ -109,6 +110,8 @@ export const panelMethods = {
     const number = panel.options?.length ?? 0;
     panel.count.textContent = panel.problem ? "not here" : panel.waiting ? "…" : panel.method === "none" ? "no options" : `${number.toLocaleString("en-US")} ${number === 1 ? "option" : "options"}`;
     panel.count.title = panel.problem ?? "";
+    panel.finder.hidden = !panel.tooMany || panel.method === "none";
+    if (panel.tooMany) panel.count.textContent = "";
     const size = this.world ? `${this.world.name}, ${this.world.n} states` : "";
     panel.board.canvas.setAttribute("aria-label", `${this.titleOf(panel.method)} on ${size}. Arrow keys move, Enter clicks or paints.`);
   },

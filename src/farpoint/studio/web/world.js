@@ -10,18 +10,25 @@ export function makeWorld(answer, before = null) {
     world.cols = answer.cols;
     // While a stroke goes on, the page's own cells are newer than the server's.
     world.cells = before ? before.cells : answer.cells.slice();
-    world.stateCell = answer.state_cell;
+    world.stateCell = answer.state_cell ?? countStates(answer.cells ?? world.cells, world.n);
     world.cellState = new Int32Array(world.rows * world.cols).fill(-1);
     world.shared = false;
     for (let state = world.n - 1; state >= 0; state--) {
-      if (world.cellState[answer.state_cell[state]] >= 0) world.shared = true;
-      world.cellState[answer.state_cell[state]] = state;
+      if (world.cellState[world.stateCell[state]] >= 0) world.shared = true;
+      world.cellState[world.stateCell[state]] = state;
     }
     return world;
   }
   world.links = answer.links;
   Object.assign(world, unitPlaces(answer.places));
   return world;
+}
+
+// The cell of every state where all floor cells are states, counted row by row.
+function countStates(cells, n) {
+  const stateCell = new Int32Array(n);
+  for (let cell = 0, state = 0; cell < cells.length && state < n; cell++) if (cells[cell]) stateCell[state++] = cell;
+  return stateCell;
 }
 
 // Places of a graph in a box of about one unit per node, so that a graph is fitted and zoomed as a map is.
