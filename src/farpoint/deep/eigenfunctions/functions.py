@@ -83,10 +83,10 @@ class Eigenfunctions:
         """Return Σ_{i≥2} ω_i^2t φ_i(s)² at observations: a distance of the walk from s to π₀ after t steps.
 
         With all functions it is ``Σ_s′ (p_t(s′|s) − π₀(s′))² / π₀(s′)``, the squared distance weighted by 1/π₀ (χ²);
-        f_t of Eq. 1 is the same sum without the weight. Where all degrees are equal the two are proportional (this one is
-        n_states · f_t); elsewhere states close to rarely visited states score higher here. With fewer functions it is
-        a lower bound, too small by at most ω_{d+1}^2t (1 / π₀(s) − 1). It depends on the eigenspaces only: a rotation
-        inside a repeated eigenvalue does not change it.
+        f_t of Eq. 1 is the same sum without the weight. Where all degrees are equal the two are proportional (this
+        one is n_states · f_t); elsewhere states close to rarely visited states score higher here. With fewer
+        functions it is a lower bound, too small by at most ω_{d+1}^2t (1 / π₀(s) − 1). It depends on the eigenspaces
+        only: a rotation inside a repeated eigenvalue does not change it.
 
         Parameters
         ----------
