@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from farpoint.worlds.keys import StateKey
     from farpoint.worlds.world import World
-
-
-@dataclass(frozen=True)
-class Known:
-    """Properties of a world that follow from how it was built and need not be computed; None: not known."""
-
-    symmetric: bool | None = None
-    connected: bool | None = None
-    floor: NDArray[np.bool_] | None = None
 
 
 class Builders:

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.errors import InvalidInput, NotConnected, listed
 from farpoint.worlds.arrays import read_only, read_sparse
-from farpoint.worlds.builders import Known
+from farpoint.worlds.known import Known
 from farpoint.worlds.world import World
 
 # Beyond these, sums and quotients of weights leave the range of doubles.

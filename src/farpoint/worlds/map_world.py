@@ -14,9 +14,9 @@ from scipy.sparse import csr_array
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds.arrays import read_only
 from farpoint.worlds.bands import FloorBands
-from farpoint.worlds.builders import Known
 from farpoint.worlds.floors import cell_of, cells_of_all, count_moves, row_starts, state_of
 from farpoint.worlds.grids import grid_choices
+from farpoint.worlds.known import Known
 from farpoint.worlds.world import World
 
 # Numbers that are hashed at a time.

@@ -16,9 +16,9 @@ from scipy.sparse import csr_array
 
 from farpoint.errors import InvalidFile, InvalidMap, check_fraction
 from farpoint.worlds.arrays import read_only
-from farpoint.worlds.builders import Known
 from farpoint.worlds.floors import cells_of_all, connected_floor, states_of
 from farpoint.worlds.grids import grid_choices
+from farpoint.worlds.known import Known
 from farpoint.worlds.map_world import MapWorld
 from farpoint.worlds.world import World
 

@@ -21,8 +21,9 @@ from scipy.sparse.csgraph import connected_components
 
 from farpoint.errors import InvalidInput, check_integer, check_memory
 from farpoint.worlds import arrays
-from farpoint.worlds.builders import Builders, Known
+from farpoint.worlds.builders import Builders
 from farpoint.worlds.keys import check_key, numbered_state
+from farpoint.worlds.known import Known
 from farpoint.worlds.presenting import Presented
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.worlds.builders import Known
+from farpoint.worlds.known import Known
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
