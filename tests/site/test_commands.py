@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 MAP = "###########\n#S...#....#\n#....#....#\n#.........#\n#....#....#\n#....#...G#\n###########\n"
 # What begins so installs things; `make test` and tests/site/test_package.py do that.
 INSTALLING = ("git clone", "python3 -m venv", ".venv/bin/pip")
+# A server runs until it is stopped; tests/studio starts it.
+SERVING = ("farpoint studio", "python -m farpoint.studio")
 
 
 def commands() -> Iterator[tuple[str, str]]:
@@ -24,7 +26,7 @@ def commands() -> Iterator[tuple[str, str]]:
             for block in re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.DOTALL):
                 for line in block.splitlines():
                     command = line.split("  #")[0].strip()
-                    if command and not command.startswith(INSTALLING):
+                    if command and not command.startswith(INSTALLING + SERVING):
                         yield page.relative_to(ROOT).as_posix(), command.removeprefix(".venv/bin/")
 
 
