@@ -164,7 +164,7 @@ def draw(path: Path) -> None:
 
     lines = json.loads(GPU.read_text())
     measured = json.loads(RESULTS.read_text())
-    figure = new_figure(7.2, 4.6)
+    figure = new_figure(8.6, 4.4)
     axes = figure.subplots()
     looks: dict[str, Any] = {"marker": "o", "markersize": 4, "linewidth": 1.5}
     here = measured["here"]
@@ -177,7 +177,8 @@ def draw(path: Path) -> None:
         axes.plot(*zip(*points, strict=True), label=name, linestyle="--" if "GPU" not in name else "-", **looks)
     axes.set(xscale="log", yscale="log", xlabel="states", ylabel="seconds, t = 4")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     save_figure(figure, path)
 
 
