@@ -21,7 +21,7 @@ PLAUSIBLE = {
     "world": ("four_rooms", "open_room:3x4", "text.txt", "-", "gym:FrozenLake-v1", "random_maze:6x9"),
     "t": ("4", "13", "2.5"),
     "n_options": ("2", "3"),
-    "method": ("diffusion", "eigen", "cover", "random", "none"),
+    "method": ("diffusion", "eigen", "cover", "bottleneck", "successor", "random", "none"),
     "methods": ("diffusion", "diffusion,none", "random"),
     "solver": ("auto", "spectral", "local", "truncated", "probes"),
     "form": ("auto", "polar", "walk", "symmetrized"),
