@@ -204,7 +204,7 @@ class Aggregation:
         """Return the expected steps of a random walk from every state to the group of one, computed on the quotient.
 
         With ĥ the steps in the quotient, h the steps in the world, and ρ the largest residual of ĥ in the equations of
-        the world, |h − ĥ| ≤ ρ h, so that h lies between ĥ / (1 + ρ) and ĥ / (1 − ρ) (inf if ρ ≥ 1).
+        the world, ``|h − ĥ|`` ≤ ρ h, so that h lies between ĥ / (1 + ρ) and ĥ / (1 − ρ) (inf if ρ ≥ 1).
 
         Examples
         --------
