@@ -48,7 +48,7 @@ def test_compare_a_map_of_ones_own(tmp_path: Path) -> None:
     assert (run.returncode, run.stderr) == (0, "")
     with (out / "comparison.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    assert list(rows) == ["diffusion", "eigen", "cover", "random", "none"]
+    assert list(rows) == ["diffusion", "farpoint", "eigen", "cover", "random", "none"]
     assert rows["diffusion"]["n_options"] == "4"
     assert float(rows["diffusion"]["steps_median"]) < float(rows["none"]["steps_median"])
     for row in rows.values():
@@ -76,7 +76,7 @@ def test_environments_by_name(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "comparison.png").read_bytes().startswith(b"\x89PNG")
     with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    assert list(rows) == ["diffusion", "eigen", "cover", "random", "none"]
+    assert list(rows) == ["diffusion", "farpoint", "eigen", "cover", "random", "none"]
     assert 0 < float(rows["none"]["first_target_low"]) <= float(rows["none"]["first_target"])
     unknown = farpoint("discover", "gym:Nowhere-v0")
     assert unknown.returncode == 2
