@@ -83,13 +83,13 @@ def announce(what: str, seconds: float) -> None:
 def lasting(seconds: float) -> str:
     """Return a duration for a reader.
 
-    >>> lasting(0.2), lasting(42), lasting(250), lasting(8_000)
-    ('less than a second', '42 s', '4 min', '2 h')
+    >>> lasting(0.2), lasting(42), lasting(250), lasting(8_000), lasting(float("inf"))
+    ('less than a second', '42 s', '4 min', '2 h', 'inf h')
     """
-    for unit, size, most in (("s", 1, 100), ("min", 60, 100 * 60), ("h", 3600, float("inf"))):
-        if seconds < most:
-            return f"{seconds / size:.0f} {unit}" if seconds >= 1 else "less than a second"
-    raise AssertionError("some unit is the largest")
+    if seconds < 1:
+        return "less than a second"
+    unit, size = ("s", 1) if seconds < 100 else ("min", 60) if seconds < 6_000 else ("h", 3_600)
+    return f"{seconds / size:.0f} {unit}"
 
 
 class Bar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -149,7 +150,14 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         observation, info = self.env.reset(seed=seed, options=options)
         if seed is not None:
             self._rng = np.random.default_rng(seed)
-        self._begin_episode(self._read(self.env, observation))
+        first = self._read(self.env, observation)
+        if not self._begun and isinstance(self.options, OptionSet) and self.options.world.find_state(first) is None:
+            warnings.warn(
+                f"The first state, {first!r:.80}, is none of the options' world, so that no option can start. If that "
+                "world was made with state= or seed=, pass the same function to OptionsWrapper, the same seed to reset.",
+                stacklevel=2,
+            )
+        self._begin_episode(first)
         return observation, {**info, **self._offer()}
 
     def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:

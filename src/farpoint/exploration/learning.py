@@ -60,6 +60,8 @@ class ScratchLearning(Drawn, Framed):
         return {**self.exploration.columns(), **values}
 
     def __repr__(self) -> str:
+        if np.isinf(self.first_reward):
+            return "ScratchLearning(no reward seen)"
         near = "" if np.isnan(self.near_optimal) else f", near-optimal after {self.near_optimal:,.0f}"
         return f"ScratchLearning(first reward after {self.first_reward:,.0f} steps{near})"
 

@@ -31,6 +31,11 @@ class SlotOptions(Options[NumberedOption]):
     key_of: StateKey = state_key
     number: dict[Hashable, int] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return (
+            f"SlotOptions({len(self)} slots, {np.count_nonzero(self.goals >= 0)} filled, of {len(self.number)} states)"
+        )
+
     @property
     def goals(self) -> NDArray[np.int64]:
         """The explorer's number of the state that each slot leads to, -1 while it is empty."""

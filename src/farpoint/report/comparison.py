@@ -142,6 +142,8 @@ def _name_rows(axes: Axes, methods: Sequence[str]) -> None:
     axes.set_yticks(range(len(methods)), [METHOD_TITLES.get(method, method) for method in methods])
     axes.set_ylim(len(methods) - 0.5, -0.5)
     axes.set_xscale("log")
+    # Within a decade the labels between powers of ten would lie on each other.
+    axes.xaxis.set_minor_formatter("")
     tidy(axes)
 
 

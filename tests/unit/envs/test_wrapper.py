@@ -128,7 +128,8 @@ def test_what_cannot_be_done_is_refused() -> None:
         fp.OptionsWrapper(env, fp.discover(fp.ring()))
     rooms = make("MiniGrid-MultiRoom-N2-S4-v0")
     other = fp.OptionsWrapper(rooms, fp.discover(fp.World.from_env(rooms, seed=3), n_options=2))
-    _, info = other.reset(seed=4)
+    with pytest.warns(UserWarning, match="the same seed to reset"):
+        _, info = other.reset(seed=4)
     assert info["action_mask"][7:].sum() == 0, "a layout that the options do not know"
     with pytest.raises(InvalidInput, match="option 0 must be one that can start here"):
         other.step(7)
@@ -414,3 +415,19 @@ def test_options_from_a_log_of_a_puzzle_that_slips_last_through_every_episode() 
         unexpected += info["unexpected"]
     assert wrapped.total_steps == 200 * 40
     assert unexpected > 0, "the log lacks nothing, so that nothing was tested"
+
+
+def test_a_world_with_states_of_its_own_needs_the_same_function_in_the_wrapper() -> None:
+    def key(env: Any, observation: Any) -> tuple[str, int]:
+        return ("cell", int(observation))
+
+    options = fp.discover(fp.World.from_env(Corridor(), state=key), n_options=1)
+    wrapped = fp.OptionsWrapper(Corridor(), options)
+    with pytest.warns(UserWarning, match="pass the same function to OptionsWrapper"):
+        _, info = wrapped.reset(seed=0)
+    assert not info["action_mask"][2:].any()
+    wrapped.reset(seed=0)  # said once
+    wrapped = fp.OptionsWrapper(Corridor(), options, state=key)
+    wrapped.reset(seed=0)
+    _, _, _, _, info = wrapped.step(1)
+    assert info["action_mask"][2:].any()
