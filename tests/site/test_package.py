@@ -24,6 +24,12 @@ def build(into: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in into.iterdir()}
 
 
+def outside(folder: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a command that finds nothing of this repository."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
@@ -59,14 +65,12 @@ def test_what_is_in_them(built: Path) -> None:
 
 
 def test_commands_in_a_bare_environment(bare: Path, tmp_path: Path) -> None:
-    run = subprocess.run([bare / "farpoint", "discover", "four_rooms", "--t", "4", "--out", "results"],
-                         cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    run = outside(tmp_path, bare / "farpoint", "discover", "four_rooms", "--t", "4", "--out", "results")
     assert run.returncode == 0, run.stderr
     assert (tmp_path / "results" / "options.npz").is_file()
-    run = subprocess.run([bare / "farpoint", "paper", "--quick", "--out", "paper"],
-                         cwd=tmp_path, capture_output=True, text=True, check=False)  # fmt: skip
+    run = outside(tmp_path, bare / "farpoint", "paper", "--quick", "--out", "paper")
     assert run.returncode == 0, run.stderr
-    assert (tmp_path / "paper" / "paper.html").is_file()
+    assert (tmp_path / "paper" / "paper-quick.html").is_file()
 
 
 def test_the_examples_of_the_readme_in_a_bare_environment(bare: Path, tmp_path: Path) -> None:
@@ -75,6 +79,7 @@ def test_the_examples_of_the_readme_in_a_bare_environment(bare: Path, tmp_path: 
     code = "import doctest, sys; o = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS; "
     code += "f, n = doctest.testfile('README.md', module_relative=False, optionflags=o, encoding='utf-8'); "
     code += "print(f, n)"
-    run = subprocess.run([bare / "python", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    run = outside(tmp_path, bare / "python", "-c", code)
+    assert run.returncode == 0, run.stderr
     assert re.fullmatch(r"0 \d\d*", run.stdout.strip()), run.stdout
     assert not run.stdout.strip().endswith(" 0")
