@@ -54,7 +54,7 @@ def test_the_whole_page_in_small(tmp_path: Path) -> None:
     assert "A quick look" in text
     # Every figure of the paper and its supplement: one per experiment with figures, two of 4Rooms with wind.
     assert text.count("<img") == sum(experiment.figures is not None for experiment in experiments) + 1
-    assert len(report.verdicts) == len(SUITE.claims) == 24
+    assert len(report.verdicts) == len(SUITE.claims) == 29
     assert {verdict.verdict for verdict in report.verdicts} <= {HOLDS, IN_PART, FAILS}
     write_report(report, tmp_path, "paper", "paper")
     tables = {experiment.name for experiment in experiments if experiment.rows}
