@@ -153,8 +153,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         first = self._read(self.env, observation)
         if not self._begun and isinstance(self.options, OptionSet) and self.options.world.find_state(first) is None:
             warnings.warn(
-                f"The first state, {first!r:.80}, is none of the options' world, so no option can start. If it was made "
-                "with state= or seed=, pass the same function to OptionsWrapper, the same seed to reset.",
+                f"The first state, {first!r:.80}, is none of the options' world, so no option can start. If it was "
+                "made with state= or seed=, pass the same function to OptionsWrapper, the same seed to reset.",
                 stacklevel=2,
             )
         self._begin_episode(first)
