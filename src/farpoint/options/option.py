@@ -246,16 +246,16 @@ class Option:
         rng = np.random.default_rng(check_integer("seed", seed, 0))
         guide = self
         plain = self.world.deterministic and self.world.lengths is None
+        outside = self._only_in is not None and not self._only_in[state]
+        if outside or self._only_from not in (None, state):
+            raise _not_startable(state)
         if self.goal is not None and isinstance(self.world, MapWorld) and not self._known:
-            if self._only_from not in (None, state):
-                raise _not_startable(state)
             return map_route(self.world, state, self.goal, rng, max_steps)
         if self.goal is not None and plain and not self._known:
             # One route needs no potential of the whole world: the part of it around the route, searched from both
             # ends, gives the same choices.
             guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
-        outside = self._only_in is not None and not self._only_in[state]
-        if outside or not np.isfinite(guide.potential[state]) or self._only_from not in (None, state):
+        if not np.isfinite(guide.potential[state]):
             raise _not_startable(state)
         visited = [state]
         while True:

@@ -61,7 +61,18 @@ def test_every_verdict_can_come_out_otherwise(name: str) -> None:
     rng = np.random.default_rng(0)
     for arrays in results.arrays.values():
         for key, array in arrays.items():
-            if key in ("curves", "per_target", "counts", "shared", "difficulty", "printed", "second", "bound"):
+            if key in (
+                "curves",
+                "per_target",
+                "counts",
+                "shared",
+                "difficulty",
+                "printed",
+                "second",
+                "bound",
+                "means",
+                "nu",
+            ):
                 arrays[key] = np.asarray(rng.uniform(1, 100, size=array.shape))
             if key == "goals":
                 arrays[key] = rng.integers(0, 100, size=array.size + 1)

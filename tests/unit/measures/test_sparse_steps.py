@@ -164,7 +164,7 @@ def test_workers_elsewhere_get_the_same_rows(monkeypatch: pytest.MonkeyPatch) ->
     targets = np.array([3, 50])
     here = mean_steps(world, options, targets, 0.5, 1, many_ends=2)
 
-    def elsewhere(function: Any, shared: Any, tasks: Any, *, n_jobs: int) -> Any:
+    def elsewhere(function: Any, shared: Any, tasks: Any, *, n_jobs: int, label: str) -> Any:
         sent = pickle.dumps((function, shared))
         for task in tasks:
             function, shared = pickle.loads(sent)

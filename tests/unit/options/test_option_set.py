@@ -177,7 +177,7 @@ def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> 
         made.append(goal)
         return steps_to(world, goal)
 
-    monkeypatch.setattr("farpoint.options.option_set.steps_to", counted)
+    monkeypatch.setattr("farpoint.options.potentials.steps_to", counted)
     for _ in range(2):
         for option in options:
             assert option.potential[option.goal or 0] == 0
@@ -276,7 +276,7 @@ def test_what_a_set_is_made_of_is_checked() -> None:
         fp.OptionSet(world, np.array([0, 4]), initiation=np.array([2]))
     with pytest.raises(InvalidInput, match=r"climbs must be of shape \(1, 5\); got \(2, 5\)"):
         fp.OptionSet(world, np.array([0]), climbs=np.zeros((2, 5)))
-    assert repr(fp.OptionSet(world, np.array([0]))) == "OptionSet(1 custom options on grid)"
+    assert repr(fp.OptionSet(world, np.array([0]))) == "OptionSet(1 custom option on grid)"
 
 
 def test_options_belong_to_one_world() -> None:
