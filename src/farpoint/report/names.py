@@ -30,7 +30,7 @@ METHOD_COLORS = {
     "visits": "#882255",
     "random": "#009e73",
     "novelty": "#e69f00",
-    "tried": "#000000",
+    "tried": "#44aa99",
     "none": "#7f7f7f",
 }
 METHOD_LINES = {

@@ -332,10 +332,9 @@ class World(Builders, Presented):
         """Return the map of the world as text, with one character from ``marks`` on some states.
 
         >>> import farpoint as fp
-        >>> print(fp.open_room(2, 3).to_text({0: "*"}))
+        >>> print(fp.open_room(1, 3).to_text({0: "*"}))
         #####
         #*..#
-        #...#
         #####
         """
         from farpoint.worlds.drawing import map_text
