@@ -55,6 +55,13 @@ class PictureMetric:
         The mean picture.
     shape : tuple of int
         Of a picture.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> metric = fp.envs.PictureMetric(np.ones(1), np.ones((4, 1), "f4"), np.zeros(4, "f4"), shape=(2, 2))
+    >>> metric.n_dimensions
+    1
     """
 
     nu: NDArray[np.float64]

@@ -24,6 +24,14 @@ class PictureLog(NamedTuple):
     before, after : arrays of int, shape (n_steps,)
         The number of the picture before and after each step.
     actions : array of int, shape (n_steps,)
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> log = fp.envs.PictureLog(np.eye(3), before=np.array([0, 1]), actions=np.array([1, 1]), after=np.array([1, 2]))
+    >>> log.pictures[log.after]
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
     """
 
     pictures: NDArray[Any]

@@ -27,6 +27,15 @@ def ring_log(n_places: int = 12, n_steps: int = 4_000) -> PictureLog:
     return PictureLog((255 * np.array(spots)).astype(np.uint8), places[:-1], taken, places[1:])
 
 
+def changed(**parts: Any) -> PictureLog:
+    """Return the log of the ring with some of its parts replaced."""
+    log = ring_log()
+    pictures, before, actions, after = (
+        parts.get(name, getattr(log, name)) for name in ("pictures", "before", "actions", "after")
+    )
+    return PictureLog(pictures, before, actions, after)
+
+
 def test_the_coordinates_are_the_eigenfunctions_of_the_walk() -> None:
     log = ring_log()
     metric = learn_metric(log, n_functions=4, n_filters=64)
@@ -129,10 +138,10 @@ def test_a_metric_comes_back_from_its_file(tmp_path: Path) -> None:
     ("log", "match"),
     [
         (5, "log must be a PictureLog"),
-        (ring_log()._replace(pictures=np.zeros(5)), "log must have pictures"),
-        (ring_log()._replace(before=np.array([99] * 4_000)), "log must number its 12 pictures"),
-        (ring_log()._replace(actions=np.array([0])), "log must have one number per step"),
-        (ring_log()._replace(pictures=np.zeros((12, 4, 4))), "log must hold pictures that differ"),
+        (changed(pictures=np.zeros(5)), "log must have pictures"),
+        (changed(before=np.array([99] * 4_000)), "log must number its 12 pictures"),
+        (changed(actions=np.array([0])), "log must have one number per step"),
+        (changed(pictures=np.zeros((12, 4, 4))), "log must hold pictures that differ"),
     ],
 )
 def test_logs_that_are_none(log: Any, match: str) -> None:
