@@ -89,7 +89,7 @@ def _learned(
     probability: float,
     n_options: int,
     n_steps: int,
-    episode: int | None,
+    episode: int | None = None,
     seed: int,
 ) -> Arrays:
     """Return the steps until the first reward and until the best decisions were near-optimal."""
