@@ -76,5 +76,8 @@ def draw_learning(results: Results, places: Sequence[Place], learning: Learning 
         axes.grid(axis="x", color="#00000012")
     panels[0].set_yticks(range(len(places)), [place.title for place in places])
     panels[0].invert_yaxis()
-    panels[1].legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    # Beside the last panel that shows something: of environments that cannot be enumerated near-optimal is not known.
+    (panels[1] if panels[1].get_legend_handles_labels()[0] else panels[0]).legend(
+        frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0)
+    )
     return figure
