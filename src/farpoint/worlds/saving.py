@@ -30,7 +30,7 @@ def save_world(world: World, path: str | PathLike[str]) -> None:
     if world.labels is not None:
         text = json.dumps([_encoded(label) for label in world.labels])
         arrays["labels"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    facts = {"name": world.name, "start": world.start, "n_states": world.n_states}
+    facts = {"name": world.name, "start": world.start, "n_states": world.n_states, "parts": sorted(arrays)}
     write_arrays(path, _KIND, facts, arrays)
 
 
@@ -44,6 +44,8 @@ def read_saved(path: str | PathLike[str]) -> dict[str, Any]:
     """
     facts, arrays = read_arrays(path, _KIND)
     try:
+        if set(facts["parts"]) != set(arrays):
+            raise ValueError("some of its arrays are missing")
         shape = (len(arrays["transitions.indptr"]) - 1, int(facts["n_states"]))
         values: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS}
         values["transitions"] = csr_array(tuple(arrays[f"transitions.{part}"] for part in _MATRIX), shape=shape)
