@@ -88,7 +88,7 @@ def map_cells(world: MapWorld, states: NDArray[np.int64]) -> NDArray[np.int64]:
 
     >>> import farpoint as fp
     >>> map_cells(fp.ring(), np.array([191, 0]))
-    array([348,  28])
+    array([350,  28])
     """
     order = np.argsort(states, kind="stable")
     ascending = states[order]
