@@ -29,7 +29,7 @@ def test_everything_public_is_attacked() -> None:
     functions = {text for text, value in public_names() if not isinstance(value, type)}
     assert functions <= called
     assert {"fp.World", "w.choices", "found(W).save", "fp.OptionSet.load", "fp.spectrum(world=w).powers"} <= called
-    assert {"discover", "compare", *fp.experiments.suites.SUITES} == set(commands())
+    assert {"discover", "compare", "studio", *fp.experiments.suites.SUITES} == set(commands())
 
 
 @pytest.mark.parametrize(

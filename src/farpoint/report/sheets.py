@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farpoint.errors import InvalidInput, check_path, check_word
+from farpoint.errors import InvalidInput, check_path, check_positive, check_word
 from farpoint.files import whole_file
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ def new_figure(width: float, height: float) -> Figure:
     """
     from farpoint.report.inline import InlineFigure
 
-    return InlineFigure(figsize=(width, height), layout="constrained")
+    size = check_positive("width", width), check_positive("height", height)
+    return InlineFigure(figsize=size, layout="constrained")
 
 
 def save_figure(figure: Figure, path: str | PathLike[str]) -> Path:
