@@ -171,8 +171,9 @@ def draw(path: Path) -> None:
     axes.plot([one["states"] for one in here], [one["seconds"] for one in here], label="map to goals, 2 cores", **looks)
     scores = [one["score_seconds"] for one in here]
     axes.plot([one["states"] for one in here], scores, label="scores alone, 2 cores", **looks)
-    for one in measured.get("bands", []):
-        axes.plot(one["states"], one["seconds"], "s", color="C0", label="map on disk in bands, 2 cores")
+    if bands := measured.get("bands"):
+        points = [one["states"] for one in bands], [one["seconds"] for one in bands]
+        axes.plot(*points, "s", color="C0", label="map on disk in bands, 2 busy cores")
     for name, points in lines["lines"].items():
         axes.plot(*zip(*points, strict=True), label=name, linestyle="--" if "GPU" not in name else "-", **looks)
     axes.set(xscale="log", yscale="log", xlabel="states", ylabel="seconds, t = 4")
