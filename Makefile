@@ -27,7 +27,7 @@ docs: $(INSTALLED)
 # The wheel in an environment of its own, with another PYTHON or other CONSTRAINTS, and the tests that need neither torch nor a cluster.
 core-test:
 	rm -rf $(CORE_VENV) && $(PYTHON) -m venv $(CORE_VENV)
-	$(CORE_VENV)/bin/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) '.[envs,samples,scale]' pyarrow pytest hypothesis networkx rustworkx psutil
+	$(CORE_VENV)/bin/pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),-c $(CONSTRAINTS)) '.[envs,samples,scale,graphs]' pyarrow pytest hypothesis networkx rustworkx psutil
 	OPENBLAS_NUM_THREADS=1 $(CORE_VENV)/bin/python -m pytest -q $(CORE_TESTS)
 
 # Wheel and source distribution; the date of the last commit makes them the same bytes wherever they are built.
