@@ -11,30 +11,6 @@ from farpoint.compiling import compiled_when_worth
 
 
 @compiled_when_worth()
-def moves_to_goal(indptr: NDArray[Any], indices: NDArray[Any], goal: int) -> NDArray[np.float64]:
-    """Return the least number of moves from every state to ``goal``, inf where there is no way.
-
-    The graph is the reversed one: row s lists the states that have a move into s.
-    """
-    n_states = indptr.size - 1
-    moves = np.full(n_states, np.inf)
-    queue = np.empty(n_states, dtype=np.int32)
-    queue[0] = goal
-    moves[goal] = 0.0
-    first, last = 0, 1
-    while first < last:
-        u = queue[first]
-        first += 1
-        for entry in range(indptr[u], indptr[u + 1]):
-            v = indices[entry]
-            if moves[v] == np.inf:
-                moves[v] = moves[u] + 1.0
-                queue[last] = v
-                last += 1
-    return moves
-
-
-@compiled_when_worth()
 def come_nearer(indptr: NDArray[Any], indices: NDArray[Any], source: int, moves: NDArray[np.float64]) -> None:
     """Lower ``moves`` to the number of moves from ``source`` wherever that is less; search only where it is."""
     queue = np.empty(indptr.size - 1, dtype=np.int32)
@@ -50,3 +26,13 @@ def come_nearer(indptr: NDArray[Any], indices: NDArray[Any], source: int, moves:
                 moves[v] = moves[u] + 1.0
                 queue[last] = v
                 last += 1
+
+
+def moves_to_goal(indptr: NDArray[Any], indices: NDArray[Any], goal: int) -> NDArray[np.float64]:
+    """Return the least number of moves from every state to ``goal``, inf where there is no way.
+
+    The graph is the reversed one: row s lists the states that have a move into s.
+    """
+    moves = np.full(indptr.size - 1, np.inf)
+    come_nearer(indptr, indices, goal, moves)
+    return moves

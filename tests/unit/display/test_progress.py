@@ -102,8 +102,12 @@ def test_a_stream_that_is_closed_does_not_end_the_work(bars: None) -> None:
     stream.close()
     bar.update(1, 2)
     bar.close()
+    done = []
     with bar_or(None, "again") as progress:
-        progress(1, 2)
+        for number in range(3):
+            progress(number, 3)
+            done.append(number)
+    assert done == [0, 1, 2]
 
 
 def test_minutes_are_announced_and_seconds_are_not(caplog: pytest.LogCaptureFixture) -> None:

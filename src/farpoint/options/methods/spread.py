@@ -19,15 +19,7 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
     """
     if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
         return _farthest_on_map(world, goals, n_goals)
-    from farpoint.options.search_kernels import come_nearer
-
-    graph, moves = world.neighbors, np.full(world.n_states, np.inf)
-    taken = np.zeros(len(goals), dtype=bool)
-    for _ in range(n_goals):
-        farthest = int(np.where(taken, -1.0, moves[goals.states]).argmax())
-        taken[farthest] = True
-        come_nearer(graph.indptr, graph.indices, int(goals.states[farthest]), moves)
-    return goals.where(taken)
+    return goals.where(_far_from_each_other(world, goals.states, n_goals, np.empty(0, dtype=np.int64)))
 
 
 def _farthest_on_map(world: MapWorld, goals: Goals, n_goals: int) -> Goals:
@@ -53,14 +45,22 @@ def spread_states(
     >>> spread_states(fp.grid((9,)), np.arange(9), 3)
     array([0, 4, 8])
     """
+    begin = np.empty(0, dtype=np.int64) if far_from is None else far_from
+    return allowed[_far_from_each_other(world, allowed, min(n_states, allowed.size), begin)]
+
+
+def _far_from_each_other(
+    world: World, states: NDArray[np.int64], number: int, far_from: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which of the states are taken, one after the other the farthest from ``far_from`` and those taken."""
     from farpoint.options.search_kernels import come_nearer
 
     graph, moves = world.neighbors, np.full(world.n_states, np.inf)
-    for state in () if far_from is None else far_from:
+    for state in far_from:
         come_nearer(graph.indptr, graph.indices, int(state), moves)
-    taken = np.zeros(allowed.size, dtype=bool)
-    for _ in range(min(n_states, allowed.size)):
-        farthest = int(np.where(taken, -1.0, moves[allowed]).argmax())
+    taken = np.zeros(states.size, dtype=bool)
+    for _ in range(number):
+        farthest = int(np.where(taken, -1.0, moves[states]).argmax())
         taken[farthest] = True
-        come_nearer(graph.indptr, graph.indices, int(allowed[farthest]), moves)
-    return allowed[taken]
+        come_nearer(graph.indptr, graph.indices, int(states[farthest]), moves)
+    return taken
