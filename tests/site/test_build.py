@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,8 +41,13 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
-    site = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(ROOT / "docs"), str(site)]
+    # The gallery is written beside the pages, so that they are built from a copy.
+    source, site = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("_build", "auto_gallery"))
+    for page in ROOT.glob("*.md"):
+        shutil.copy(page, source)
+    shutil.copytree(ROOT / "examples", source / "examples")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source / "docs"), str(site)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return {path: Page(path.read_text()) for path in site.rglob("*.html")}
