@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.errors import check_integer, check_word
-from farpoint.exploration.goals import GOALS, FarPoints, Seen
+from farpoint.exploration.goals import GOALS, OF_THE_GRAPH, FarPoints, KeptGoals, Seen
 from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
 from farpoint.exploration.values import NO_LEARNING, Rates, Values
 from farpoint.simulation.tables import check_option_probability, streams
@@ -76,6 +76,7 @@ class Explorer:
         self.goals = np.full(settings.n_options, NONE)
         self.routes = np.empty((settings.n_options, 0), dtype=np.int16)
         self._far = FarPoints(settings.t)
+        self._kept = KeptGoals()
         self._most_actions = most_actions
         self._seed = seed
         self.make_room()
@@ -187,7 +188,9 @@ class Explorer:
         # Not one generator for all: then an explorer that goes on from a checkpoint would need its state.
         rng = np.random.default_rng([self._seed, self.n_steps])
         seen = Seen(self.memory, indptr, indices, rng, self._far)
-        changed = _refill(self.goals, GOALS[self.settings.method](seen, self.settings.n_options))
+        method, count = self.settings.method, self.settings.n_options
+        wanted = self._kept.of(seen, method, count) if method in OF_THE_GRAPH else GOALS[method](seen, count)
+        changed = _refill(self.goals, wanted)
         self.values.forget(changed)
         self.routes = np.full((self.goals.size, self.n_states), NONE, dtype=np.int16)
         for slot in np.flatnonzero(self.goals != NONE):

@@ -171,6 +171,21 @@ def betweenness_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     return np.asarray(order[seen.allowed[order]][:count], dtype=np.int64)
 
 
+@dataclass
+class KeptGoals:
+    """The goals of a method of `OF_THE_GRAPH`, computed anew only if the graph changed: eigenvectors are dear."""
+
+    graph: tuple[NDArray[np.generic], ...] = ()
+    goals: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    def of(self, seen: Seen, method: str, count: int) -> NDArray[np.int64]:
+        """Return what ``GOALS[method]`` would."""
+        graph = (seen.indptr, seen.indices, seen.allowed)
+        if not self.graph or not all(np.array_equal(old, new) for old, new in zip(self.graph, graph, strict=True)):
+            self.graph, self.goals = graph, GOALS[method](seen, count)
+        return self.goals
+
+
 def _different(states: list[int]) -> list[int]:
     """Return the states without repetitions, in the same order."""
     return list(dict.fromkeys(states))
@@ -180,6 +195,9 @@ def no_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     """Return no state."""
     return np.empty(0, dtype=np.int64)
 
+
+# Methods that read the graph alone, not the counts and nothing random: their goals change only where the graph does.
+OF_THE_GRAPH = ("eigen", "cover")
 
 GOALS: dict[str, Callable[[Seen, int], NDArray[np.int64]]] = {
     "diffusion": diffusion_goals,

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import farpoint as fp
 from farpoint.exploration.explorer import Explorer, ExploreSettings
-from farpoint.exploration.goals import GOALS, FarPoints, Seen, rarity
+from farpoint.exploration.goals import GOALS, OF_THE_GRAPH, FarPoints, KeptGoals, Seen, rarity
 from farpoint.exploration.memory_kernels import neighbor_graph
 
 Walk = Iterator[tuple[int, int, int]]
@@ -126,3 +127,21 @@ def test_goals_are_states_that_an_option_may_lead_to(method: str) -> None:
     goals = GOALS[method](seen, 6)
     assert len(goals) == 6
     assert seen.allowed[goals].all()
+
+
+@pytest.mark.parametrize("method", OF_THE_GRAPH)
+def test_goals_that_are_kept_are_those_that_would_be_made(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def counted(seen: Seen, count: int) -> NDArray[np.int64]:
+        made.append(count)
+        return goals(seen, count)
+
+    goals = GOALS[method]
+    monkeypatch.setitem(GOALS, method, counted)
+    kept = fp.explore(fp.four_rooms(), 6_000, method=method, seed=3)
+    n_kept = len(made)
+    monkeypatch.setattr(KeptGoals, "of", lambda self, seen, method, count: GOALS[method](seen, count))
+    anew = fp.explore(fp.four_rooms(), 6_000, method=method, seed=3)
+    assert n_kept < len(made) - n_kept
+    assert kept.log.states == anew.log.states
