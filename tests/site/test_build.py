@@ -47,19 +47,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     for page in ROOT.glob("*.md"):
         shutil.copy(page, source)
     shutil.copytree(ROOT / "examples", source / "examples")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-W",
-        "--keep-going",
-        "-q",
-        "-b",
-        "html",
-        str(source / "docs"),
-        str(site),
-    ]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", str(source / "docs"), str(site)]
+    run = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return {path: Page(path.read_text()) for path in site.rglob("*.html")}
 
