@@ -18,7 +18,7 @@ from farpoint.experiments.suites import SUITES, load_suite
 from farpoint.report.page import HOLDS
 
 EXPERIMENTS = Path(farpoint.__file__).parent / "experiments"
-FOLDERS = ["paper", "exploration", "large", "bench"]
+FOLDERS = ["paper", "exploration", "large", "comparison", "bench"]
 # Scales small enough for a test, of the suites that have claims.
 TINY = {"paper": PaperScale(n_runs=2, n_corner_runs=3, n_episodes=20, n_windy_episodes=20, n_draws=2)}
 

@@ -10,7 +10,13 @@ from farpoint.agents import learn
 from farpoint.errors import InvalidInput
 from farpoint.experiments.comparison.plan import N_OPTIONS, make_world
 from farpoint.experiments.framework import Arrays
-from farpoint.measures import cover_time, first_visits, interquartile_mean, steps_between_states
+from farpoint.measures import (
+    best_option_probability,
+    cover_time,
+    first_visits,
+    interquartile_mean,
+    steps_between_states,
+)
 from farpoint.options import OptionSet, discover
 from farpoint.worlds import World
 
@@ -29,13 +35,16 @@ def _measure(
     began = time.perf_counter()
     options = _options(world, method, n_jobs)
     seconds = time.perf_counter() - began
-    found = {"seconds": seconds, "n_options": float(len(options)), "p": options.option_probability}
+    chance = _probability(world, options, method, n_jobs)
+    found = {"seconds": seconds, "n_options": float(len(options)), "p": chance}
     if world.restart is not None:
-        visits = first_visits(world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, n_jobs=n_jobs)
+        visits = first_visits(
+            world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, option_probability=chance, n_jobs=n_jobs
+        )
         firsts = np.minimum(visits[:, world.targets].min(axis=1), _EPISODIC_STEPS)
         found["target"] = interquartile_mean(firsts).value
     else:
-        found |= _in_a_world(world, options, n_runs, n_episodes, n_cover_runs, n_jobs)
+        found |= _in_a_world(world, options, chance, n_runs, n_episodes, n_cover_runs, n_jobs)
     return {name: np.array(value) for name, value in found.items()}
 
 
@@ -51,10 +60,19 @@ def _options(world: World, method: str, n_jobs: int) -> OptionSet:
             n_options -= 1
 
 
+def _probability(world: World, options: OptionSet, method: str, n_jobs: int) -> float:
+    """Return the best probability for these options: found with farpoint options, and searched for with the others.
+
+    In environments, where episodes begin anew, all follow the same rule.
+    """
+    if method == "farpoint" or world.restart is not None or not len(options):
+        return options.option_probability
+    return best_option_probability(world, options, n_jobs=n_jobs)
+
+
 def _in_a_world(
-    world: World, options: OptionSet, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int
+    world: World, options: OptionSet, chance: float, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int
 ) -> dict[str, float]:
-    chance = options.option_probability
     steps = steps_between_states(world, options, option_probability=chance, n_jobs=n_jobs)
     try:
         cover = cover_time(

@@ -41,9 +41,9 @@ SUITE = Suite(
     title="All methods, many worlds",
     lead=(
         f"Every method finds {N_OPTIONS} options without a reward; the same agents then use them, each set with its "
-        "own option probability (that of farpoint options is chosen with them, the others follow the rule of "
-        "docs/choices.md). Steps between states are exact; cover times, learning and first targets are simulated. "
-        "Seconds to discover depend on the machine."
+        "own best option probability by exact mean steps (in environments, by the rule of docs/choices.md). Steps "
+        "between states are exact; cover times, learning and first targets are simulated. Seconds to discover depend "
+        "on the machine."
     ),
     experiments=EXPERIMENTS,
     kinds=KINDS,
