@@ -11,10 +11,8 @@ import pytest
 from farpoint.experiments.framework import judge, run
 from farpoint.experiments.framework.reporting import build_report, write_report
 from farpoint.experiments.paper import SUITE
-from farpoint.experiments.paper.plan import Scale
 from farpoint.report.page import FAILS, HOLDS, IN_PART
-
-TINY = Scale(n_runs=2, n_corner_runs=3, n_episodes=20, n_windy_episodes=20, n_draws=2)
+from tests.helpers.paper import TINY, tiny_results
 
 
 class References(html.parser.HTMLParser):
@@ -40,9 +38,10 @@ class References(html.parser.HTMLParser):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("paper in small")
 def test_the_whole_page_in_small(tmp_path: Path) -> None:
     experiments = SUITE.choose()
-    report = build_report(SUITE, experiments, run(SUITE, experiments, TINY))
+    report = build_report(SUITE, experiments, tiny_results())
     text = report.page.to_html()
     seen = References()
     seen.feed(text)

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import farpoint
-from farpoint.experiments.framework import Suite, judge, run
-from farpoint.experiments.paper.plan import Scale as PaperScale
+from farpoint.experiments.framework import Suite, judge
 from farpoint.experiments.suites import SUITES, load_suite
 from farpoint.report.page import HOLDS
+from tests.helpers.paper import tiny_results
 
 EXPERIMENTS = Path(farpoint.__file__).parent / "experiments"
 FOLDERS = ["paper", "exploration", "large", "comparison", "bench"]
-# Scales small enough for a test, of the suites that have claims.
-TINY = {"paper": PaperScale(n_runs=2, n_corner_runs=3, n_episodes=20, n_windy_episodes=20, n_draws=2)}
+# Results at a scale small enough for a test, of the suites that have claims.
+TINY = {"paper": tiny_results}
 
 
 @pytest.fixture(params=list(SUITES))
@@ -52,11 +52,12 @@ def test_parts_have_different_names_and_known_kinds(suite: Suite[Any]) -> None:
         assert {part.kind for part in parts} <= set(suite.kinds)
 
 
+@pytest.mark.xdist_group("paper in small")
 @pytest.mark.parametrize("name", [name for name in SUITES if load_suite(name).claims])
 def test_every_verdict_can_come_out_otherwise(name: str) -> None:
     """With every array replaced by noise, no claim about numbers may still hold."""
     suite = load_suite(name)
-    results = run(suite, suite.experiments, TINY[name])
+    results = TINY[name]()
     names = {experiment.name for experiment in suite.experiments}
     rng = np.random.default_rng(0)
     for arrays in results.arrays.values():
