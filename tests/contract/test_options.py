@@ -15,13 +15,15 @@ from farpoint.options import Option, Options
 from tests.helpers.options import OPTIONS, OptionsCase
 
 GAMMA = 0.9
+# All tests of a case run in one process: some options take seconds to discover.
+CASES = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in OPTIONS]
 # Only options on the states of a world can tell that a state is unknown.
-ON_STATES = [name for name in OPTIONS if "-" in name]
+ON_STATES = [case for case in CASES if "-" in str(case.values[0])]
 # DoorKey has another layout under each seed, so that options of one layout meet states they do not know.
 pytestmark = pytest.mark.filterwarnings("ignore:The first state, :UserWarning")
 
 
-@pytest.fixture(params=OPTIONS)
+@pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest) -> OptionsCase:
     return OPTIONS[request.param]()
 

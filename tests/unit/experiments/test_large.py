@@ -26,6 +26,7 @@ TINY = Scale(
     n_logs=2,
     n_log_steps=4_000,
     n_updates=20,
+    n_trials=1,
     worlds=("four_rooms",),
     large_worlds=("ring",),
     cosine_worlds=("four_rooms",),

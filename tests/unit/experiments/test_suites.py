@@ -73,6 +73,11 @@ def test_every_verdict_can_come_out_otherwise(name: str) -> None:
                 "bound",
                 "means",
                 "nu",
+                "central",
+                "crossed",
+                "anywhere",
+                "eigen_moves",
+                "mean_moves",
             ):
                 arrays[key] = np.asarray(rng.uniform(1, 100, size=array.shape))
             if key == "goals":

@@ -82,6 +82,7 @@ def _coverage(
     n_logs: int,
     n_log_steps: int,
     n_updates: int,
+    n_trials: int,
     option_probability: float,
     env: str,
 ) -> Arrays:
@@ -92,7 +93,7 @@ def _coverage(
     for log in range(n_logs):
         options: Options[Any] = OptionList([])
         if method != "none":
-            learned = _learned_options(env, method, policy, log, n_log_steps, n_updates)
+            learned = _learned_options(env, method, policy, log, n_log_steps, n_updates, n_trials)
             assert learned.success is not None
             # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
             options = OptionList([learned[int(number)] for number in np.flatnonzero(learned.success >= 0.5)])
@@ -127,13 +128,20 @@ def _controller(env: str, log: int, n_log_steps: int, n_updates: int) -> Any:
     return learn_controller(_recorded(env, log, n_log_steps)[0], n_updates=n_updates, seed=log)
 
 
-def _learned_options(env: str, method: str, policy: str, log: int, n_log_steps: int, n_updates: int) -> GraphOptions:
+def _learned_options(
+    env: str, method: str, policy: str, log: int, n_log_steps: int, n_updates: int, n_trials: int
+) -> GraphOptions:
     setting = coverage.SETTINGS[env]
     recorded, world = _recorded(env, log, n_log_steps)
     goals = coverage.goals_of(world, method, setting.n_options, seed=log)
     controller = _controller(env, log, n_log_steps, n_updates) if policy == "learned" else None
     return GraphOptions.learn(
-        recorded, OptionSet(world, goals, method), radius=setting.radius, controller=controller, n_trials=10, seed=log
+        recorded,
+        OptionSet(world, goals, method),
+        radius=setting.radius,
+        controller=controller,
+        n_trials=n_trials,
+        seed=log,
     )
 
 

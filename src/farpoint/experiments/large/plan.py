@@ -34,8 +34,8 @@ class Scale:
         Environment steps per agent, and agents per method and log.
     n_logs, n_log_steps : int
         Logs, each with a training of its own, and their random steps.
-    n_updates : int
-        Updates of the learned controller.
+    n_updates, n_trials : int
+        Updates of the learned controller, and rehearsals of every option.
     option_probability : float
         How often the agents that cover a maze take an option.
     worlds, large_worlds, cosine_worlds : tuple of str
@@ -50,6 +50,7 @@ class Scale:
     n_logs: int
     n_log_steps: int
     n_updates: int
+    n_trials: int
     option_probability: float = DEFAULT_OPTION_PROBABILITY
     worlds: tuple[str, ...] = ("four_rooms", "ring", "maze")
     large_worlds: tuple[str, ...] = (LARGE_MAZE,)
@@ -58,11 +59,11 @@ class Scale:
 
 FULL = Scale(
     n_draws=10, n_neural_steps=4_000, n_cosine_steps=10_000, n_coverage_steps=6_000, n_agents=8,
-    n_logs=4, n_log_steps=300_000, n_updates=10_000,
+    n_logs=4, n_log_steps=300_000, n_updates=10_000, n_trials=10,
 )  # fmt: skip
 QUICK = Scale(
     n_draws=2, n_neural_steps=60, n_cosine_steps=60, n_coverage_steps=400, n_agents=2,
-    n_logs=2, n_log_steps=10_000, n_updates=100,
+    n_logs=2, n_log_steps=10_000, n_updates=100, n_trials=2,
 )  # fmt: skip
 
 Results = AnyResults[Scale]
@@ -110,6 +111,7 @@ def coverage_part(method: str, policy: str, scale: Scale, env: str) -> Part:
         n_logs=scale.n_logs,
         n_log_steps=round(SETTINGS[env].log_share * scale.n_log_steps),
         n_updates=scale.n_updates if policy == "learned" else 0,
+        n_trials=scale.n_trials,
         option_probability=scale.option_probability,
     )
 

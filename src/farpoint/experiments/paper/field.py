@@ -48,9 +48,9 @@ def field_world(name: str) -> World:
     return World.from_map("\n".join(rows), name="t_shape")
 
 
-def field_part(world: str, method: str) -> Part:
+def field_part(world: str, method: str, scale: Scale) -> Part:
     """Return what is measured with one method in one world."""
-    return Part.of("field", world_name=world, method=method)
+    return Part.of("field", world_name=world, method=method, n_probabilities=scale.n_probabilities)
 
 
 def bottlenecks_part(world: str) -> Part:
@@ -60,19 +60,19 @@ def bottlenecks_part(world: str) -> Part:
 
 def field_parts(scale: Scale) -> list[Part]:
     """Return all parts of the experiment."""
-    measured = [field_part(world, method) for world in FIELD_WORLDS for method in FIELD_METHODS]
+    measured = [field_part(world, method, scale) for world in FIELD_WORLDS for method in FIELD_METHODS]
     return [*measured, *(bottlenecks_part(world) for world in (*WORLDS, "two_rooms"))]
 
 
-def _field(n_jobs: int, world_name: str, method: str) -> Arrays:
+def _field(n_jobs: int, world_name: str, method: str, n_probabilities: int) -> Arrays:
     """Return mean steps between states over option probabilities, as many options as there are diffusion options."""
     world = field_world(world_name)
     options = discover(world, method, t=4)
-    means = [steps_between_states(world, options, option_probability=p, n_jobs=n_jobs).mean for p in PROBABILITIES]
+    chances = PROBABILITIES[:n_probabilities]
     if method == "farpoint":
-        # Its own probability in place of the best of the four.
-        own = options.option_probability
-        means.append(steps_between_states(world, options, option_probability=own, n_jobs=n_jobs).mean)
+        # Besides, the probability that was chosen with them.
+        chances += (options.option_probability,)
+    means = [steps_between_states(world, options, option_probability=p, n_jobs=n_jobs).mean for p in chances]
     to_others = [
         np.delete(steps_to(world, int(goal))[options.goals], place) for place, goal in enumerate(options.goals)
     ]
@@ -112,7 +112,7 @@ FIELD_KINDS: dict[str, Callable[..., Arrays]] = {"field": _field, "bottlenecks":
 
 def least_steps(results: Results, world: str, method: str) -> float:
     """Return the mean steps with the best of the probabilities."""
-    return float(results[field_part(world, method)]["means"].min())
+    return float(results[field_part(world, method, results.scale)]["means"].min())
 
 
 def field_rows(results: Results) -> list[Row]:
@@ -120,7 +120,7 @@ def field_rows(results: Results) -> list[Row]:
     rows: list[Row] = []
     for world in FIELD_WORLDS:
         for method in FIELD_METHODS:
-            arrays = results[field_part(world, method)]
+            arrays = results[field_part(world, method, results.scale)]
             rows.append(
                 {
                     "world": _TITLES[world],
@@ -146,8 +146,8 @@ def clusters_of_ring(results: Results) -> Outcome:
     said = ", ".join(f"{METHOD_TITLES[method]} {mean:,.0f}" for method, mean in means.items())
     ours = least_steps(results, "ring", "diffusion")
     return graded(outcomes), (
-        f"mean steps in the Ring with the best of {len(PROBABILITIES)} probabilities: {said}; primitive actions "
-        f"{alone:,.0f}, diffusion options {ours:,.0f}"
+        f"mean steps in the Ring with the best of {results.scale.n_probabilities} probabilities: {said}; primitive "
+        f"actions {alone:,.0f}, diffusion options {ours:,.0f}"
     )
 
 
@@ -156,14 +156,17 @@ def no_clusters_in_ring(results: Results) -> Outcome:
     gaps = {}
     for world in WORLDS:
         nu = results[bottlenecks_part(world)]["nu"]
-        gaps[world] = float((nu[2] - nu[1]) / nu[1])
+        gaps[world] = abs(float((nu[2] - nu[1]) / nu[1]))
     said = ", ".join(f"{WORLD_TITLES[world]} {gap:.2g}" for world, gap in gaps.items())
     return graded([gaps["ring"] < _SAME]), f"relative gap between ν₂ and ν₃ (0: any rotation cuts as well): {said}"
 
 
 def visits_of_t(results: Results) -> Outcome:
     """Check that often visited states are redundant goals in a T, and worse ones."""
-    near = {method: results[field_part("t_shape", method)]["near"].mean() for method in ("visits", "diffusion")}
+    near = {
+        method: results[field_part("t_shape", method, results.scale)]["near"].mean()
+        for method in ("visits", "diffusion")
+    }
     steps = {method: least_steps(results, "t_shape", method) for method in ("visits", "diffusion", "none")}
     outcomes = [bool(near["visits"] > near["diffusion"]), steps["visits"] > steps["diffusion"]]
     return graded(outcomes), (

@@ -53,10 +53,12 @@ class Scale:
     n_episodes: int = 400
     n_windy_episodes: int = 1000
     n_draws: int = 30
+    # With how many option probabilities each method of the field is tried, from ½ downward.
+    n_probabilities: int = 5
 
 
 FULL = Scale()
-QUICK = Scale(n_runs=3, n_corner_runs=6, n_episodes=120, n_windy_episodes=150, n_draws=3)
+QUICK = Scale(n_runs=3, n_corner_runs=6, n_episodes=120, n_windy_episodes=150, n_draws=3, n_probabilities=2)
 
 Results = AnyResults[Scale]
 

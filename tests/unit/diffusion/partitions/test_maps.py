@@ -45,6 +45,7 @@ def test_plateaus_over_many_bands_have_one_goal(size: int, tmp_path: Path) -> No
     np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 2)).states))
 
 
+@pytest.mark.xdist_group("clusters")
 @pytest.mark.parametrize("name", ["dask", "ray"])
 def test_clusters_read_the_bands_themselves(name: str, tmp_path: Path) -> None:
     pytest.importorskip("distributed" if name == "dask" else "ray")
