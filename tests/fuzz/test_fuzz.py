@@ -13,7 +13,7 @@ from tests.fuzz.cases import CRASH, FOREIGN, HANG, LONG, REFUSED, SILENT, Case
 from tests.fuzz.commands import commands
 from tests.fuzz.judging import judge
 
-COUNTS = {"call": 300, "command": 30, "file": 100}
+COUNTS = {"call": 300, "command": 12, "file": 100}
 
 
 @pytest.mark.slow

@@ -50,6 +50,11 @@ def test_in_an_environment_the_steps_to_a_target_are_counted() -> None:
     assert "steps" not in found
 
 
+def test_a_world_whose_states_are_all_alike_has_one_far_point() -> None:
+    settings = dict(part_of("graphs", "hypercube", "diffusion", TINY).params)
+    assert KINDS["measure"](n_jobs=1, **settings)["n_options"] == 1
+
+
 def test_every_method_is_measured_in_every_world() -> None:
     for family in ("paper", "mazes", "graphs", "environments"):
         assert len(parts_of(family, TINY)) == len(METHODS) * len(worlds_of(family, TINY))

@@ -31,9 +31,9 @@ def _measure(
     n_jobs: int, family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int
 ) -> Arrays:
     world = make_world(family, world_name)
-    discover(world, method, n_options=2, n_jobs=1)  # compiles what is not yet compiled, so that it is not timed
+    _options(world, method, 2, n_jobs=1)  # compiles what is not yet compiled, so that it is not timed
     began = time.perf_counter()
-    options = _options(world, method, n_jobs)
+    options = _options(world, method, N_OPTIONS, n_jobs)
     seconds = time.perf_counter() - began
     chance = _probability(world, options, method, n_jobs)
     found = {"seconds": seconds, "n_options": float(len(options)), "p": chance}
@@ -48,9 +48,9 @@ def _measure(
     return {name: np.array(value) for name, value in found.items()}
 
 
-def _options(world: World, method: str, n_jobs: int) -> OptionSet:
-    """Return ten options, fewer where a method has no more in a small world."""
-    n_options = min(N_OPTIONS, world.n_states // 3)
+def _options(world: World, method: str, most: int, n_jobs: int) -> OptionSet:
+    """Return so many options, fewer where a method has no more in a small world."""
+    n_options = min(most, world.n_states // 3)
     while True:
         try:
             return discover(world, method, n_options=n_options, n_jobs=n_jobs)
