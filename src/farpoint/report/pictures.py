@@ -20,7 +20,8 @@ from farpoint.report.maps import GOAL, START, TARGET, heat_map, mark
 from farpoint.report.places import Pos, places_of
 from farpoint.report.sheets import new_figure
 from farpoint.report.stage import Stage, check_axes, check_cmap, check_size, figure_of, sheet_size
-from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds.naming import state_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,7 +231,7 @@ def draw_policy(
     if not isinstance(option, Option):
         raise InvalidInput(f"option must be an Option on a world; got {option!r}. Take one of an OptionSet.")
     world, goal = option.world, option.goal
-    what = "ends at a local maximum" if goal is None else f"leads to state {_name(world, goal)}"
+    what = "ends at a local maximum" if goal is None else f"leads to state {state_name(world, goal)}"
     finite = np.where(np.isfinite(option.potential), option.potential, np.nan)
     look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "shown": np.flatnonzero(np.isfinite(finite))}
     stage = Stage.of(world, f"{world.name}: an option that {what}", **look)
@@ -305,11 +306,6 @@ def _row_of_axes(ax: Any, number: int, figsize: Any, size: tuple[float, float]) 
     if len(row) != number:
         raise InvalidInput(f"ax must be one pair of axes for each of {number} times; got {len(row)}.")
     return figure_of(row[0]), row
-
-
-def _name(world: World, state: int) -> str:
-    label = None if world.labels is None else world.labels[state]
-    return str(label) if isinstance(label, (int, str)) else str(state)
 
 
 def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64], *, on_map: bool) -> None:
