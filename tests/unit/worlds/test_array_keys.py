@@ -40,7 +40,7 @@ def test_labels_are_shown_as_numbers_wherever_a_person_reads_them() -> None:
     corner = world.find_state(np.array([2, 3]).tobytes())
     option = fp.OptionSet(world, np.array([corner]))[0]
     assert repr(option) == f"Option(to state {corner} ([2, 3]), starts in 12 states)"
-    assert fp.report.draw_policy(option).axes[0].get_title().endswith("leads to state [2, 3]")
+    assert fp.report.draw_policy(option).axes[0].get_title().endswith("an option, goal: [2, 3]")
     shown = {text.get_text() for text in world.draw(labels=True).axes[0].texts}
     assert shown == {f"[{row}, {column}]" for row in range(3) for column in range(4)}
     found = fp.explore(ArrayEnv(), 200)
