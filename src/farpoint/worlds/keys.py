@@ -120,9 +120,12 @@ def position_of(env: Any, key: Hashable) -> tuple[int, int] | None:
 
 
 def table_position(base: Any, key: Hashable) -> tuple[int, int] | None:
-    """Return the row and column of a numbered state of a toy-text environment."""
+    """Return the row and column of a numbered state of a toy-text environment, or of a world that is stepped."""
     if not isinstance(key, int):
         return None
+    if hasattr(base, "position_of_state"):
+        position: tuple[int, int] | None = base.position_of_state(key)
+        return position
     if hasattr(base, "nrow") and hasattr(base, "ncol"):
         return key // int(base.ncol), key % int(base.ncol)
     if hasattr(base, "shape") and len(base.shape) == 2:
