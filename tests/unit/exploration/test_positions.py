@@ -11,6 +11,7 @@ import pytest
 import farpoint as fp
 from farpoint.worlds.pairs import positions_of_pairs
 from tests.helpers.array_env import ArrayEnv
+from tests.helpers.envs import make
 
 ROOM = "S...\n....\n...."
 
@@ -62,7 +63,7 @@ def test_environments_that_know_their_rows_and_columns_are_maps() -> None:
     # A key of one's own is not taken for the number of a state.
     coarse = fp.explore(gym.make("FrozenLake-v1"), 500, state=lambda env, observation: int(observation) // 8)
     assert coarse.positions is None
-    grid = fp.explore(gym.make("MiniGrid-Empty-5x5-v0"), 1_000, layout=0)
+    grid = fp.explore(make("MiniGrid-Empty-5x5-v0"), 1_000, layout=0)
     np.testing.assert_array_equal(grid.positions, [(label[2], label[1]) for label in grid.labels])
 
 
