@@ -140,6 +140,6 @@ def test_the_table_is_as_wide_as_the_terminal(columns: int) -> None:
 
 def test_a_very_narrow_terminal_has_a_list_with_everything() -> None:
     words = ["--methods", "none", "--n-runs", "2", "--n-episodes", "10"]
-    lines = farpoint("compare", "four_rooms", *words, columns=30).stdout.splitlines()
+    lines = farpoint("compare", "four_rooms", *words, columns=40).stdout.splitlines()
     assert lines[:2] == ["method: primitive actions", "options: 0"]
     assert any(line.startswith("cover time: ") and line.endswith("]") for line in lines)
