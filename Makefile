@@ -1,7 +1,7 @@
 PYTHON ?= python3
 OUT ?= out
 CORE := .venv/.core
-CORE_VENV := .venv-core
+CORE_VENV ?= .venv-core
 CORE_TESTS := tests/paper tests/properties tests/numbers $(addprefix tests/unit/,agents diffusion measures options simulation)
 INSTALLED := .venv/.installed
 

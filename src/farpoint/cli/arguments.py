@@ -11,8 +11,8 @@ from typer import Argument, BadParameter, Option
 from farpoint.errors import InvalidInput, check_path
 
 _WORLD_HELP = (
-    "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID; "
-    "a map file (text, .npy or PNG); or - for standard input."
+    "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID "
+    "or gym:MODULE:ENV-ID; a map file (text, .npy or PNG); or - for standard input."
 )
 _METHODS_HELP = (
     "diffusion, farpoint, eigen, cover, betweenness, bottleneck, louvain, successor, visits, random or none."

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from farpoint.measures.statistics import Estimate, interquartile_mean
 from farpoint.options import OptionSet
 from farpoint.report.names import METHOD_TITLES
-from farpoint.worlds import World
-
-# On a narrower terminal the table is a list.
-_NARROW = 110
 
 
 class Cell(NamedTuple):
@@ -60,11 +52,17 @@ class Cell(NamedTuple):
         parts = {f"{name}_{part}": getattr(self, part) for part in ("low", "high", "capped")}
         return {name: self.value, **parts}
 
+    @property
+    def alone(self) -> str:
+        """The number without its interval.
+
+        >>> Cell(1224.0, 853.0, 1817.0).alone
+        '1,224'
+        """
+        return f"{'> ' if self.capped else ''}{short(self.value)}"
+
     def __str__(self) -> str:
-        sign = "> " if self.capped else ""
-        if np.isnan(self.low):
-            return f"{sign}{short(self.value)}"
-        return f"{sign}{short(self.value)} [{short(self.low)}, {short(self.high)}]"
+        return self.alone if np.isnan(self.low) else f"{self.alone} [{short(self.low)}, {short(self.high)}]"
 
 
 def short(number: float) -> str:
@@ -98,21 +96,6 @@ def fact_columns(options: OptionSet, given: float | None) -> dict[str, object]:
         "t": options.record.get("t"),
         "option_probability": chance if len(options) else None,
     }
-
-
-def print_rows(console: Console, world: World, rows: Sequence[Mapping[str, str]]) -> None:
-    """Print a table, or on a narrow terminal a list."""
-    if console.width < _NARROW:
-        for row in rows:
-            console.print(Text("\n".join(f"{name}: {value}" for name, value in row.items()) + "\n"))
-        return
-    table = Table(title=f"{world.name}, {world.n_states:,} states", box=None, padding=(0, 2), header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, justify="left" if name == "method" else "right")
-    for row in rows:
-        # As plain text: rich would read an interval in brackets as markup.
-        table.add_row(*(Text(value) for value in row.values()))
-    console.print(table)
 
 
 def _chance(options: OptionSet, given: float | None) -> str:

@@ -14,10 +14,11 @@ from rich.text import Text
 from farpoint.agents import LearningResult, learn
 from farpoint.agents.learning import check_run_length
 from farpoint.cli.arguments import CompareArguments, SuiteArguments
-from farpoint.cli.cells import Cell, about_cells, fact_columns, print_rows, short
+from farpoint.cli.cells import Cell, about_cells, fact_columns, short
 from farpoint.cli.choices import print_choices
 from farpoint.cli.compare_episodes import run_episodes
 from farpoint.cli.console import CommandConsole
+from farpoint.cli.fitting import Row, print_rows
 from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
@@ -193,26 +194,26 @@ def _measure(
     )
 
 
-def _rows(measured: dict[str, Measured]) -> list[dict[str, str]]:
+def _rows(measured: dict[str, Measured]) -> list[Row]:
     return [
         {
             **about_cells(one.options, one.option_probability),
             **_steps(one.steps),
-            "cover time [95 %]": str(one.cover_cell),
-            "learning, IQM [95 %]": str(one.learning_cell),
+            "cover time": one.cover_cell,
+            "learning, IQM": one.learning_cell,
         }
         for one in measured.values()
     ]
 
 
-def _steps(steps: StepsBetweenStates) -> dict[str, str]:
+def _steps(steps: StepsBetweenStates) -> Row:
     """Return the cells of the steps between states, with intervals where the targets were sampled."""
     if not steps.sampled:
         return {"steps, median": short(steps.median), "IQR": short(steps.iqr), "mean": short(steps.mean)}
     return {
-        "steps, median [95 %]": str(Cell.of(steps.median_estimate)),
+        "steps, median": Cell.of(steps.median_estimate),
         "IQR": short(steps.iqr),
-        "mean [95 %]": str(Cell.of(steps.mean_estimate)),
+        "mean": Cell.of(steps.mean_estimate),
     }
 
 

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from farpoint.agents import learn_episodes
 from farpoint.cli.arguments import CompareArguments
-from farpoint.cli.cells import Cell, about_cells, fact_columns, print_rows
+from farpoint.cli.cells import Cell, about_cells, fact_columns
 from farpoint.cli.choices import print_choices
+from farpoint.cli.fitting import Row, print_rows
 from farpoint.files import write_rows
 from farpoint.options import OptionSet, discover
 from farpoint.report.names import METHOD_TITLES
@@ -30,7 +31,8 @@ def run_episodes(
     """Print the steps until a target is first reached and until the policy is near-optimal, for each method."""
     # No more than there are local maxima at the t that is asked for.
     count = arguments.n_options or min(_EPISODIC_OPTIONS, len(discover(world, t=arguments.t or 1)))
-    found, cells, rows = {}, {}, []
+    found, cells = {}, {}
+    rows: list[Row] = []
     with console.status("comparing …") as status:
         for method in methods:
             status.update(f"learning with {METHOD_TITLES[method]} …")
@@ -46,7 +48,7 @@ def run_episodes(
                 n_steps=_EPISODIC_STEPS,
             )
             cells[method] = {name: Cell.of_runs(getattr(result, name), _EPISODIC_STEPS) for name in _TITLES}
-            shown = {f"{_SHORT_TITLES[name]} [95 %]": str(cell) for name, cell in cells[method].items()}
+            shown = {_SHORT_TITLES[name]: cell for name, cell in cells[method].items()}
             rows.append({**about_cells(options, arguments.option_probability), **shown})
         if folder is not None:
             status.update("drawing …")

@@ -14,6 +14,7 @@ from rich.text import Text
 from farpoint.cli.arguments import DiscoverArguments
 from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
+from farpoint.cli.map_text import print_map
 from farpoint.cli.pictures import draw_options
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.worlds import read_world
@@ -24,7 +25,6 @@ from farpoint.options import discover as discover_options
 from farpoint.report import FORMATS
 from farpoint.worlds import World
 
-_TALLEST_MAP = 60
 # From this many states on, the finished blocks of a score are kept until the results are written.
 KEPT_STATES = 1_000_000
 # On a narrower terminal the table is a list.
@@ -51,7 +51,7 @@ def run(arguments: DiscoverArguments) -> None:
         shutil.rmtree(blocks, ignore_errors=True)
     _print_facts(console, _facts(options, seconds))
     print_choice(console, options)
-    _print_map(console, options)
+    print_map(console, options)
     print_harm(console, options, None, arguments.seed)
     if arguments.out:
         console.print(Text(f"options.npz and {n_pictures} pictures in {arguments.out}/"), soft_wrap=True)
@@ -130,19 +130,3 @@ def _print_facts(console: Console, facts: dict[str, str]) -> None:
         table.add_column(name, justify="left" if name in ("world", "method", "solver") else "right")
     table.add_row(*facts.values())
     console.print(table)
-
-
-def _print_map(console: Console, options: OptionSet) -> None:
-    if not options.world.on_grid:
-        return
-    text = options.to_text()
-    lines = text.splitlines()
-    drawn = {"#": "█", ".": "·"} if console.encoding.startswith("utf") else {}
-    if len(lines[0]) > console.width or len(lines) > _TALLEST_MAP:
-        console.print(f"(the map, {len(lines)} × {len(lines[0])}, is larger than this terminal)", highlight=False)
-        return
-    colored = Text()
-    styles = {"#": "bright_black", "*": "bold red", ".": "dim"}
-    for symbol in text + "\n":
-        colored.append(drawn.get(symbol, symbol), style=styles.get(symbol, ""))
-    console.print(colored)

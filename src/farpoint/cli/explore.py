@@ -13,10 +13,10 @@ from rich.text import Text
 from farpoint import exploration
 from farpoint.cli.arguments import ExploreArguments, SuiteArguments
 from farpoint.cli.console import CommandConsole
+from farpoint.cli.own_modules import make_named_env
 from farpoint.cli.progress import progress_bar
 from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import read_world
-from farpoint.envs.making import make_env
 from farpoint.errors import InvalidInput
 from farpoint.files import results_folder, write_rows
 from farpoint.report.curves import tidy
@@ -66,7 +66,7 @@ def _read(arguments: ExploreArguments) -> tuple[Any, dict[str, Any]]:
     if arguments.world.startswith("gym:"):
         if arguments.max_episode_steps is not None:
             raise InvalidInput("--max-episode-steps must go with a world; got an environment, which has its own.")
-        return make_env(arguments.world.removeprefix("gym:")), {"layout": arguments.layout}
+        return make_named_env(arguments.world.removeprefix("gym:")), {"layout": arguments.layout}
     if arguments.layout is not None:
         raise InvalidInput("--layout must go with an environment (gym:ENV-ID); got a world.")
     world = read_world(arguments.world)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from farpoint.envs.making import make_env
+from farpoint.cli.own_modules import make_named_env
 from farpoint.errors import InvalidFile, InvalidInput, NotConnected, UnknownName
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
 from farpoint.worlds.map_files import ENDINGS
@@ -20,14 +20,14 @@ SIZED: dict[str, Callable[..., World]] = {"open_room": open_room, "random_maze":
 
 
 def read_world(word: str, wind: float = 0.0, largest_component: bool = False, seed: int = 0) -> World:
-    """Return the world of a catalogue name, ``NAME:ROWSxCOLS``, ``gym:ENV-ID``, a map file, or ``-`` for a map."""
+    """Return the world of a name, ``NAME:ROWSxCOLS``, ``gym:ENV-ID``, ``gym:MODULE:ENV-ID``, a map file, or ``-``."""
     if word in CATALOGUE:
         return CATALOGUE[word](wind)
     name, _, size = word.partition(":")
     if name in SIZED:
         return SIZED[name](*_read_size(word, size), wind=wind)
     if word.startswith("gym:"):
-        return World.from_env(make_env(word.removeprefix("gym:")), seed=seed)
+        return World.from_env(make_named_env(word.removeprefix("gym:")), seed=seed)
     if Path(word).suffix.lower() in ENDINGS and os.path.exists(word):
         return _largest(lambda: World.from_array(word, wind, largest_component=largest_component))
     if word == "-":

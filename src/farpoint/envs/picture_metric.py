@@ -114,7 +114,7 @@ class PictureMetric:
         >>> import farpoint as fp
         >>> fp.envs.PictureMetric.load("missing.npz")
         Traceback (most recent call last):
-        farpoint.errors.InvalidFile: missing.npz must be a file of farpoint-picture-metric; got no file of that name.
+        farpoint.errors.InvalidFile: missing.npz must be a file of farpoint-picture-metric; got no file ...
         """
         facts, arrays = read_arrays(path, KIND)
         try:

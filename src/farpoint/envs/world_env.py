@@ -76,6 +76,19 @@ class WorldEnv(gym.Env[np.int64, np.int64]):
         ended = rewarded or not self.world.choices(self._state)
         return np.int64(self._state), float(rewarded), ended, self._n_steps >= self._limit, {}
 
+    def position_of_state(self, state: int) -> tuple[int, int] | None:
+        """Return the row and column of a state, in a world that is a map.
+
+        >>> import farpoint as fp
+        >>> fp.envs.WorldEnv("four_rooms").position_of_state(1)
+        (1, 2)
+        """
+        if not self.world.on_grid:
+            return None
+        assert self.world.positions is not None
+        row, column = self.world.positions[check_integer("state", state, 0, self.world.n_states - 1)]
+        return int(row), int(column)
+
     def _after(self, action: int) -> int:
         """Return the state that an action leads to; a random one of several."""
         actions, moves = self.world.actions, self.world.transitions

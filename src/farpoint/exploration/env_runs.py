@@ -13,7 +13,8 @@ from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps, check_actions
 from farpoint.worlds.environments import count_actions
-from farpoint.worlds.keys import StateKey, check_key, state_key
+from farpoint.worlds.keys import StateKey, check_key, position_of, state_key
+from farpoint.worlds.pairs import positions_of_pairs
 
 
 class EnvRun:
@@ -25,7 +26,9 @@ class EnvRun:
         self.env, self.explorer = env, explorer
         self.steps = Steps.room_for(n_steps)
         self.number: dict[Hashable, int] = {}
+        self._positions: list[tuple[int, int] | None] = []
         self._key_of, self._layout, self._seed = state or state_key, layout, seed
+        self._own_keys = state is not None
         self._state, self._option, self._exploring = NONE, NONE, True
 
     @property
@@ -86,12 +89,21 @@ class EnvRun:
         number = self.number.get(key)
         if number is None:
             number = self.number[key] = self.explorer.new_state(step)
+            # A key that the user made need not be the number of a state.
+            self._positions.append(position_of(self.env, None if self._own_keys else key))
         return number
 
     @property
     def labels(self) -> list[Any]:
         """The key of each state that was seen."""
         return list(self.number)
+
+    @property
+    def positions(self) -> NDArray[Any] | None:
+        """Row and column of each state, where the environment or the keys say it."""
+        if self._positions and all(position is not None for position in self._positions):
+            return np.array(self._positions)
+        return positions_of_pairs(self.labels)
 
     @property
     def action_numbers(self) -> NDArray[np.int32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -56,6 +56,9 @@ class Exploration(Drawn, Framed):
         observations.
     scale : array of float, optional
         Of such an environment: how far a state reaches in each number of an observation.
+    positions : array, shape (n_states, n_dimensions), optional
+        Where each state is drawn: of a map, MiniGrid and toy-text environments, and of labels that are pairs of whole
+        numbers, its row and column.
 
     Examples
     --------
@@ -65,6 +68,8 @@ class Exploration(Drawn, Framed):
     Exploration(148 states in 3000 steps)
     >>> found.log, found.world.n_states
     (Log(3000 steps), 148)
+    >>> found.world.on_grid                                    # it draws itself as a map
+    True
     """
 
     steps: Steps
@@ -77,6 +82,7 @@ class Exploration(Drawn, Framed):
     name: str
     samples: SampleLog | None = None
     scale: NDArray[np.float64] | None = None
+    positions: NDArray[Any] | None = None
 
     @property
     def n_states(self) -> int:
@@ -109,7 +115,12 @@ class Exploration(Drawn, Framed):
     @cached_property
     def world(self) -> World:
         """The world that was seen, with the frequencies of the log as its probabilities."""
-        return World.from_log(self.log, largest_component=True, name=self.name)
+        world = World.from_log(self.log, largest_component=True, name=self.name)
+        if self.positions is None:
+            return world
+        assert world.labels is not None
+        place = {label: number for number, label in enumerate(self.labels)}
+        return replace(world, positions=self.positions[[place[label] for label in world.labels]])
 
     @cached_property
     def options(self) -> OptionSet:
@@ -264,6 +275,7 @@ def exploration_of(run: WorldRun | EnvRun) -> Exploration:
         run.name,
         run.samples if isinstance(run, SampledRun) else None,
         run.places.scale if isinstance(run, SampledRun) else None,
+        run.positions,
     )
 
 

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.envs.continuous_maze import ContinuousMaze
 from farpoint.errors import InvalidInput, WrongCheckpoint, check_memory
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import Explorer
@@ -68,6 +69,12 @@ class SampledRun(EnvRun):
     def labels(self) -> list[Any]:
         """The representative observation of each state."""
         return [tuple(row) for row in self.places.observations.tolist()]
+
+    @property
+    def positions(self) -> NDArray[Any] | None:
+        """Where the representatives lie on the map, in a `ContinuousMaze`."""
+        base = self.env.unwrapped
+        return base.locate(self.places.observations)[:, ::-1] if isinstance(base, ContinuousMaze) else None
 
     @property
     def samples(self) -> SampleLog:

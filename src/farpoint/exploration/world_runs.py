@@ -15,6 +15,7 @@ from farpoint.exploration.memory import NONE
 from farpoint.exploration.steps import Steps, check_actions
 from farpoint.simulation.tables import check_starts, episodes_of, world_table
 from farpoint.worlds import World
+from farpoint.worlds.pairs import positions_of_pairs
 
 _NO_LIMIT = 2**62
 # Best decisions that have not arrived after so many times the number of states are not waited for.
@@ -98,6 +99,13 @@ class WorldRun:
         """What the world calls each state that was seen."""
         of_world = self._agent.of_world[: self.explorer.n_states].tolist()
         return of_world if self.world.labels is None else [self.world.labels[state] for state in of_world]
+
+    @property
+    def positions(self) -> NDArray[Any] | None:
+        """Where the world has each state that was seen."""
+        if self.world.positions is None:
+            return positions_of_pairs(self.labels)
+        return np.asarray(self.world.positions[self._agent.of_world[: self.explorer.n_states]])
 
     @property
     def action_numbers(self) -> NDArray[np.int32]:

@@ -15,7 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farpoint.errors import InvalidFile, check_path
+from farpoint.errors import InvalidFile
+from farpoint.files.names import array_path
 from farpoint.files.whole import whole_file, write_text
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def write_arrays(
     Parameters
     ----------
     path : path
+        A name without an ending has ``.npz`` added, here and in `read_arrays`.
     kind : str
         What the file is, for example ``"farpoint-options"``; `read_arrays` asks for the same.
     facts : mapping
@@ -62,7 +64,7 @@ def write_arrays(
     header = {"format": kind, "version": version, "facts": dict(facts)}
     header["digest"] = _digest(header, arrays)
     save = np.savez_compressed if compressed else np.savez
-    with whole_file(path) as temporary, temporary.open("wb") as file:
+    with whole_file(array_path(path)) as temporary, temporary.open("wb") as file:
         save(file, header=np.array(json.dumps(header)), **arrays)  # type: ignore[arg-type]
 
 
@@ -78,7 +80,7 @@ def read_arrays(
     """
     import numpy as np
 
-    path = check_path("path", path)
+    path = array_path(path)
     if path.suffix == ".npy" and path.exists():
         raise InvalidFile(f"{path} must be a .npz file of {kind}; got a .npy file, which holds one array only.")
     try:
@@ -91,7 +93,9 @@ def read_arrays(
         digest, facts = header.pop("digest", None), header.get("facts")
         whole = isinstance(facts, dict) and digest == _digest(header, arrays)
     except FileNotFoundError as error:
-        raise InvalidFile(f"{path} must be a file of {kind}; got no file of that name.") from error
+        raise InvalidFile(
+            f"{path} must be a file of {kind}; got no file of that name in {path.absolute().parent}."
+        ) from error
     except KeyError as error:
         raise InvalidFile(f"{path} must be a file of {kind}; got another kind of .npz file.") from error
     except Exception as error:  # on damaged bytes numpy and zipfile raise almost anything, a SyntaxError included

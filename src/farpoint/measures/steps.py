@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from farpoint.blas import one_blas_thread
 from farpoint.errors import InvalidInput, NotConnected, check_fraction, check_integer, check_jobs
@@ -129,7 +130,27 @@ def check_crossable(world: World) -> None:
     """Fail unless every state can be reached from every other."""
     n_parts, part = connected_components(world.adjacency, directed=True, connection="strong")
     if n_parts > 1:
-        largest = int(np.bincount(part).max())
-        raise NotConnected(
-            f"every state must be reachable from every other; got {n_parts} parts, the largest of {largest} states."
-        )
+        raise NotConnected(f"every state must be reachable from every other; got {_gap(world, part)}. {_remedy(world)}")
+
+
+def _gap(world: World, part: NDArray[np.int32]) -> str:
+    """Say how many states cannot be reached from one of the largest part, or else how many do not lead to it."""
+    first = int(np.flatnonzero(part == np.bincount(part).argmax())[0])
+    reached, words = _reached(world.adjacency, first), "that cannot be reached from"
+    if reached.size == world.n_states:
+        reached, words = _reached(world.incoming, first), "without a way to"
+    others = np.setdiff1d(np.arange(world.n_states), reached)
+    states = "state" if others.size == 1 else "states"
+    return f"{others.size:,} {states} of {world.n_states:,} {words} state {first}, such as {others[0]}"
+
+
+def _reached(moves: csr_array, state: int) -> NDArray[np.int32]:
+    return np.asarray(breadth_first_order(moves, state, return_predecessors=False))
+
+
+def _remedy(world: World) -> str:
+    if world.restart is not None:
+        return "In a world with episodes use measures.first_visits or learn_episodes, which begin anew where one ends."
+    if len(world.component_sizes) > 1:
+        return "Build the world with largest_component=True to keep its largest part."
+    return "Some moves cannot be undone: use measures.first_visits, or World.from_log with largest_component=True."

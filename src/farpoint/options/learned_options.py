@@ -245,7 +245,7 @@ class LearnedOptions(Options[LearnedOption]):
         >>> import farpoint as fp
         >>> fp.LearnedOptions.load("missing.npz")
         Traceback (most recent call last):
-        farpoint.errors.InvalidFile: missing.npz must be a file of farpoint-learned-options; got no file of that name.
+        farpoint.errors.InvalidFile: missing.npz must be a file of farpoint-learned-options; got no file ...
         """
         facts, arrays = read_arrays(path, KIND)
         if bool(facts.get("goal_of")) != (goal_of is not None):

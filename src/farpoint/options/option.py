@@ -20,6 +20,7 @@ from farpoint.options.routes import choice_costs, least_over_choices, steps_near
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.map_world import MapWorld
+from farpoint.worlds.naming import numbered_name
 
 # Differences smaller than this share of the largest potential are rounding: of the linear solver for expected lengths,
 # of the eigensolver for what is climbed. A corridor of 10⁵ states has eigenvectors whose last steps are 10⁻⁹ of the
@@ -276,7 +277,7 @@ class Option:
         return int(after[0] if after.size == 1 else rng.choice(after, p=matrix.data[entries]))
 
     def __repr__(self) -> str:
-        what = "climbs" if self.goal is None else f"to state {self.goal}"
+        what = "climbs" if self.goal is None else f"to state {numbered_name(self.world, self.goal)}"
         return f"Option({what}, starts in {int(self.initiation.sum())} states)"
 
 

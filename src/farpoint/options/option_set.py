@@ -267,6 +267,8 @@ class OptionSet(Drawn, Framed, Options[Option]):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the options to one ``.npz`` file, without pickle; read it with `OptionSet.load`.
 
+        A name without an ending has ``.npz`` added, here and in `load`.
+
         Examples
         --------
         >>> import tempfile, os, farpoint as fp

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput
+from farpoint.report.edges import draw_edges
 from farpoint.report.places import is_map, places_of
 from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
@@ -26,10 +27,8 @@ START = "#009e73"
 TARGET = "#cc79a7"
 PLAIN_DOT = "#9aa7b3"
 FLOOR = "#dfe5ea"
-# More edges than this cannot be distinguished in a picture, so an even share of them is drawn.
-_MOST_EDGES = 20_000
-# One-way edges have arrowheads up to this many.
-_MOST_ARROWS = 400
+# Up to so many marked states of a graph have a thick ring.
+_FEW_MARKS = 60
 # Corners of the quarter of a cell that looks right, down, left, up; a cell is one wide.
 _CORNERS = {
     0: ((-0.5, 0.5), (0.5, 0.5)),
@@ -101,7 +100,9 @@ def mark(
     chosen = places[world.check_states("goals", states)]
     if not is_map(places):
         area = 3.2 * dot_area(world.n_states)
-        axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=color, s=area, linewidth=1.8, zorder=4)
+        # Rings that lie on each other would hide what they mark.
+        width = 1.8 if len(chosen) <= _FEW_MARKS else 0.9
+        axes.scatter(chosen[:, 1], chosen[:, 0], facecolor="none", edgecolor=color, s=area, linewidth=width, zorder=4)
         return
     # Smaller dots on larger maps, so that neighboring ones stay apart.
     dots(axes, chosen, min(size, 150 / max(np.ptp(places, axis=0).max(), 1)), color)
@@ -124,7 +125,7 @@ def dots(axes: Axes, places: NDArray[np.float64], size: float, color: str) -> No
 
 def dot_area(n_states: int) -> float:
     """Return the area of the dot of a state, in square points: smaller the more there are."""
-    return float(np.clip(9_000 / n_states, 5, 70))
+    return float(np.clip(9_000 / n_states, 4, 70))
 
 
 def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
@@ -184,7 +185,7 @@ def _dots(
     plain: bool,
     look: dict[str, Any],
 ) -> ScalarMappable:
-    _edges(axes, world, places)
+    draw_edges(axes, world, places)
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.1)
     if not axes.yaxis_inverted():
@@ -199,34 +200,3 @@ def _dots(
     return axes.scatter(
         places[order, 1], places[order, 0], c=values[order], s=area, zorder=3, plotnonfinite=False, **shown
     )
-
-
-def _edges(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
-    edges = world.neighbors.tocoo()
-    once = edges.row < edges.col
-    first, second = edges.row[once], edges.col[once]
-    share = slice(None, None, max(1, first.size // _MOST_EDGES))
-    # One line with gaps is drawn far faster than one line per edge.
-    lines = np.full((3, first[share].size, 2), np.nan)
-    lines[0], lines[1] = places[first[share]], places[second[share]]
-    rows, columns = lines.transpose(1, 0, 2).reshape(-1, 2).T
-    # The more there are, the paler, so that dots stay in front.
-    strength = float(np.clip(60 / np.sqrt(first.size + 1), 0.12, 1.0))
-    axes.plot(columns, rows, color="black", alpha=0.28 * strength, linewidth=0.9, zorder=1)
-    if not world.symmetric and edges.nnz <= _MOST_ARROWS:
-        _arrowheads(axes, world, places)
-
-
-def _arrowheads(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
-    """Draw an arrowhead on each edge that leads in one direction only."""
-    one_way = (world.adjacency != 0).astype(np.int8)
-    moves = (one_way - one_way.multiply(one_way.T)).tocoo()
-    begin, step = places[moves.row], places[moves.col] - places[moves.row]
-    for (row, column), (down, right) in zip(begin + 0.55 * step, 0.02 * step, strict=True):
-        axes.annotate(
-            "",
-            (column + right, row + down),
-            (column, row),
-            arrowprops={"arrowstyle": "-|>", "color": "#5b6875", "linewidth": 0, "mutation_scale": 14},
-            zorder=2,
-        )

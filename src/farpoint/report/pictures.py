@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_time
 from farpoint.options import Option
+from farpoint.report.edges import FEW_STATES
 from farpoint.report.maps import GOAL, START, TARGET, heat_map, mark
 from farpoint.report.places import Pos, places_of
 from farpoint.report.sheets import new_figure
 from farpoint.report.stage import Stage, check_axes, check_cmap, check_size, figure_of, sheet_size
-from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds import WorldLike, as_world
+from farpoint.worlds.naming import state_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +99,8 @@ def draw_score(
         Where each state is drawn, as in networkx: x to the right, y upwards. Default: the positions of the world, its
         observations, or a layout of its graph.
     labels : bool, mapping from label to text, or one text per state, optional
-        What is written beside states. Default: their labels, on a graph of up to 40 states that has some.
+        What is written beside states. Default: their labels, on a graph of up to 40 states that has some; on a larger
+        graph, those of up to 30 goals.
     ax : Axes, optional
         Where to draw. Default: a figure of its own.
     figsize : (float, float), optional
@@ -219,7 +222,8 @@ def draw_policy(
 ) -> Figure:
     """Return the world with the whole policy of an option as arrows, colored by the steps that are left.
 
-    Where several choices are equally good there is an arrow for each of them. The keywords are those of `draw_score`.
+    Where several choices are equally good there is an arrow for each of them. A graph of more than 300 states has the
+    colors alone: so many arrows would hide them. The keywords are those of `draw_score`.
 
     Examples
     --------
@@ -230,13 +234,14 @@ def draw_policy(
     if not isinstance(option, Option):
         raise InvalidInput(f"option must be an Option on a world; got {option!r}. Take one of an OptionSet.")
     world, goal = option.world, option.goal
-    what = "ends at a local maximum" if goal is None else f"leads to state {_name(world, goal)}"
+    what = "an option that ends at a local maximum" if goal is None else f"an option, goal: {state_name(world, goal)}"
     finite = np.where(np.isfinite(option.potential), option.potential, np.nan)
     look = {"pos": pos, "labels": labels, "ax": ax, "figsize": figsize, "shown": np.flatnonzero(np.isfinite(finite))}
-    stage = Stage.of(world, f"{world.name}: an option that {what}", **look)
+    stage = Stage.of(world, f"{world.name}: {what}", **look)
     stage.values(finite, cmap, "potential" if goal is None else "expected steps to the goal")
     # Arrows of states that share a place would lie on top of each other.
-    if len(np.unique(stage.places, axis=0)) == world.n_states:
+    apart = len(np.unique(stage.places, axis=0)) == world.n_states
+    if apart and (stage.on_map or world.n_states <= FEW_STATES):
         _draw_arrows(stage.axes[0], option, stage.places, on_map=stage.on_map)
     if goal is not None:
         stage.mark([goal], GOAL)
@@ -305,11 +310,6 @@ def _row_of_axes(ax: Any, number: int, figsize: Any, size: tuple[float, float]) 
     if len(row) != number:
         raise InvalidInput(f"ax must be one pair of axes for each of {number} times; got {len(row)}.")
     return figure_of(row[0]), row
-
-
-def _name(world: World, state: int) -> str:
-    label = None if world.labels is None else world.labels[state]
-    return str(label) if isinstance(label, (int, str)) else str(state)
 
 
 def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64], *, on_map: bool) -> None:

@@ -10,11 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_positive
-from farpoint.report.maps import COLORS, FLOOR, QUARTERS, check_values, dots, draw_floor, heat_map, mark, quarter_cells
+from farpoint.report.maps import (
+    COLORS,
+    FLOOR,
+    GOAL,
+    QUARTERS,
+    check_values,
+    dots,
+    draw_floor,
+    heat_map,
+    mark,
+    quarter_cells,
+)
 from farpoint.report.panels import Panel, panels_of
 from farpoint.report.places import Pos, is_map, places_of
 from farpoint.report.sheets import new_figure
+from farpoint.report.writing import name_above, name_inside, name_outside
 from farpoint.worlds import World
+from farpoint.worlds.naming import state_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +38,9 @@ _INCHES = 4.2
 _GRAPH_INCHES = (5.4, 4.4)
 _PANEL_INCHES = 2.6
 _PANELS_PER_ROW = 4
-# Up to so many states, those of a graph are named without being asked to.
+# Up to so many states, those of a graph are named without being asked to; beyond, its goals, up to so many.
 _MOST_LABELS = 40
+_MOST_NAMED_GOALS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +125,7 @@ class Stage:
         self._name()
 
     def mark(self, states: ArrayLike, color: str, *, size: float = 7) -> None:
-        """Mark some states."""
+        """Mark some states; the goals of a graph whose states are too many to be named are named too."""
         chosen = self.world.check_states("goals", states)
         for axes, panel in zip(self.axes, self.panels, strict=True):
             here = chosen[np.isin(chosen, panel.states)]
@@ -120,6 +134,11 @@ class Stage:
             elif here.size:
                 smaller = min(size, 60 / max(np.ptp(self.places, axis=0).max(), 1))
                 dots(axes, self.places_in(panel)[here], smaller, color)
+        many = self.world.n_states > _MOST_LABELS and not self.on_map
+        if color == GOAL and self.labels is None and many and chosen.size <= _MOST_NAMED_GOALS:
+            name_outside(
+                self.axes[0], self.places, {int(state): state_name(self.world, int(state)) for state in chosen}
+            )
 
     def places_in(self, panel: Panel) -> NDArray[np.float64]:
         """Return the places of all states; of those of a panel with directions, the middle of their quarter."""
@@ -144,20 +163,10 @@ class Stage:
     def _name(self) -> None:
         """Write the label of each state beside it, where that was asked for or there are few."""
         names = labels_to_show(self.world, self.labels, on_map=self.on_map)
-        for state, name in names.items():
-            row, column = self.places[state]
-            self.axes[0].annotate(
-                name,
-                (column, row),
-                xytext=(0, 0) if self.on_map else (0, 6),
-                textcoords="offset points",
-                ha="center",
-                va="center" if self.on_map else "bottom",
-                fontsize=7,
-                color="#1c2530",
-                zorder=6,
-                **_outline(),
-            )
+        if self.on_map:
+            name_inside(self.axes[0], self.places, names)
+        else:
+            name_above(self.axes[0], self.places, names)
 
 
 def labels_to_show(world: World, labels: Any, *, on_map: bool) -> dict[int, str]:
@@ -244,9 +253,3 @@ def _pale() -> Any:
     from matplotlib.colors import ListedColormap
 
     return ListedColormap([FLOOR])
-
-
-def _outline() -> dict[str, Any]:
-    from matplotlib.patheffects import withStroke
-
-    return {"path_effects": [withStroke(linewidth=2.5, foreground="white")]}

@@ -185,7 +185,7 @@ class Builders:
         env : gymnasium.Env
         state : function of (env, observation), optional
             What identifies a state, hashable. Default: for MiniGrid all that can change; otherwise a discrete
-            observation, or the bytes of an array of whole numbers.
+            observation, or the bytes of an array of whole numbers (shown as numbers).
         seed, seeds : int, sequence of int
             For ``reset``: the layouts to begin from.
         max_states : int

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from farpoint.errors import InvalidInput
+from farpoint.worlds.array_keys import ArrayKey
 
 StateKey = Callable[[Any, Any], Hashable]
 
@@ -18,7 +19,8 @@ def state_key(env: Any, observation: Any) -> Hashable:
     """Return what identifies the state that an environment is in, from its observation or from the environment itself.
 
     MiniGrid: the walls, where the agent stands and looks, what it carries, and every object. Elsewhere: a whole number
-    or a text as it is, an array of whole numbers as its bytes, a tuple or dict of these item by item.
+    or a text as it is, an array of whole numbers as its bytes (an `ArrayKey`, which shows them as numbers), a tuple or
+    dict of these item by item.
 
     MiniGrid's own ``hash()`` is not used: it prints the agent's position, which is a pair of Python integers at first
     and of NumPy integers after a step, so that one state has two hashes.
@@ -45,6 +47,8 @@ def plain_key(observation: Any) -> Hashable:
     >>> import numpy as np
     >>> plain_key({"place": (np.int64(3), 4), "door": "open"})
     (('door', 'open'), ('place', (3, 4)))
+    >>> plain_key(np.array([3, 4])), plain_key(np.array([3, 4])) == np.array([3, 4]).tobytes()
+    ([3, 4], True)
     """
     if isinstance(observation, (int, np.integer, np.bool_)):
         return int(observation)
@@ -60,7 +64,7 @@ def plain_key(observation: Any) -> Hashable:
                 f"observation must be of whole numbers to identify a state; got an array of {observation.dtype}. "
                 "Pass state=, a function of (env, observation) that gives a hashable key."
             )
-        return observation.tobytes()
+        return ArrayKey.of(observation)
     raise InvalidInput(
         f"observation must be a whole number, a text, an array, or a tuple or dict of these; got "
         f"{type(observation).__name__}. Pass state=, a function of (env, observation) that gives a hashable key."
@@ -116,9 +120,12 @@ def position_of(env: Any, key: Hashable) -> tuple[int, int] | None:
 
 
 def table_position(base: Any, key: Hashable) -> tuple[int, int] | None:
-    """Return the row and column of a numbered state of a toy-text environment."""
+    """Return the row and column of a numbered state of a toy-text environment, or of a world that is stepped."""
     if not isinstance(key, int):
         return None
+    if hasattr(base, "position_of_state"):
+        position: tuple[int, int] | None = base.position_of_state(key)
+        return position
     if hasattr(base, "nrow") and hasattr(base, "ncol"):
         return key // int(base.ncol), key % int(base.ncol)
     if hasattr(base, "shape") and len(base.shape) == 2:

@@ -41,6 +41,7 @@ class Presented(Drawn, Framed):
     def save(self, path: str | PathLike[str]) -> None:
         """Write the world to one ``.npz`` file, without pickle; read it with `World.load`.
 
+        A name without an ending has ``.npz`` added, here and in `load`: ``save("w")`` writes ``w.npz``.
         With it the options of a log or of samples can be used elsewhere: their own file is refused on any other world.
 
         Raises
@@ -65,7 +66,7 @@ class Presented(Drawn, Framed):
 
     @staticmethod
     def load(path: str | PathLike[str]) -> World:
-        """Return the world that `save` wrote.
+        """Return the world that `save` wrote; a name without an ending has ``.npz`` added, unless there is such a file.
 
         Raises
         ------

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from farpoint.errors import InvalidFile, InvalidInput
 from farpoint.files import read_arrays, write_arrays
+from farpoint.worlds.array_keys import ArrayKey
 
 if TYPE_CHECKING:
     from farpoint.worlds.world import World
@@ -63,6 +64,8 @@ def _encoded(label: Hashable) -> Any:
         label = label.item()
     if label is None or isinstance(label, (bool, int, float, str)):
         return label
+    if isinstance(label, ArrayKey):
+        return ["array", [base64.b64encode(label).decode(), label.dtype, list(label.shape)]]
     if isinstance(label, bytes):
         return ["bytes", base64.b64encode(label).decode()]
     if isinstance(label, tuple):
@@ -75,12 +78,22 @@ def _encoded(label: Hashable) -> Any:
     )
 
 
+def _array_key(text: str, dtype: str, shape: list[int]) -> ArrayKey:
+    key = ArrayKey(base64.b64decode(text), dtype, tuple(shape))
+    # Nothing but whole numbers, and as many of them as there are bytes for.
+    if np.dtype(dtype).kind not in "iub" or key.array.nbytes != len(key):
+        raise ValueError("a label is not the array that it says")
+    return key
+
+
 def _decoded(value: Any) -> Hashable:
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
     kind, content = value
     if kind == "bytes":
         return base64.b64decode(content)
+    if kind == "array":
+        return _array_key(*content)
     make: Any = {"tuple": tuple, "frozenset": frozenset}[kind]
     whole: Hashable = make(_decoded(part) for part in content)
     return whole

@@ -121,3 +121,25 @@ def test_an_episode_is_as_long_as_the_world_needs(tmp_path: Path) -> None:
         text=corridor,
     )  # fmt: skip
     assert "> 21 [21, 21]" in " ".join(capped.stdout.split())
+
+
+@pytest.mark.parametrize("columns", [160, 120, 100, 80, 60])
+def test_the_table_is_as_wide_as_the_terminal(columns: int) -> None:
+    words = ["--methods", "betweenness,none", "--n-options", "8", "--n-runs", "2", "--n-episodes", "10"]
+    run = farpoint("compare", "four_rooms", *words, columns=columns)
+    assert (run.returncode, run.stderr) == (0, "")
+    lines = run.stdout.splitlines()
+    table = lines[: next(number for number, line in enumerate(lines) if line.startswith("primitive actions")) + 1]
+    assert max(map(len, table)) <= columns
+    # A table, not a list: one line for each method, with its number of options.
+    assert [line.split()[2] for line in table if line.startswith(("betweenness", "primitive"))] == ["8", "0"]
+    intervals = "[95 %]" in run.stdout
+    assert intervals == (columns >= 120)
+    assert ("left out here: 95 % intervals" in run.stdout) == (not intervals)
+
+
+def test_a_very_narrow_terminal_has_a_list_with_everything() -> None:
+    words = ["--methods", "none", "--n-runs", "2", "--n-episodes", "10"]
+    lines = farpoint("compare", "four_rooms", *words, columns=40).stdout.splitlines()
+    assert lines[:2] == ["method: primitive actions", "options: 0"]
+    assert any(line.startswith("cover time: ") and line.endswith("]") for line in lines)

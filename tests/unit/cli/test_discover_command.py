@@ -15,10 +15,12 @@ from scipy.sparse import csr_array
 import farpoint as fp
 from farpoint.cli import discover as command
 from farpoint.cli.arguments import DiscoverArguments
+from farpoint.cli.map_text import map_marks
 from farpoint.cli.pictures import draw_options
 from farpoint.errors import OutputError
 from farpoint.worlds.catalogue import MAZE
 from tests.helpers.commands import FARPOINT, farpoint
+from tests.helpers.envs import make
 
 FILES = {"options.npz", "policy.png", "route.png", "score.png", "score_over_t.png", "stationary.png"}
 
@@ -40,7 +42,10 @@ def test_table_map_pictures_and_options(tmp_path: Path) -> None:
     header, row = run.stdout.splitlines()[:2]
     assert header.split() == ["world", "states", "method", "t", "solver", "options", "time"]
     assert row.split()[:6] == ["four_rooms", "104", "diffusion", "4", "local", "20"]
+    # The start is a goal too, and the line below says what a star is.
     assert run.stdout.count("*") == 20
+    assert "s" in run.stdout.splitlines()[-5]
+    assert "* goal of an option · S start · a small letter: a goal too" in run.stdout
     assert {file.name for file in (tmp_path / "deep" / "out").iterdir()} == FILES
     options = fp.OptionSet.load(tmp_path / "deep" / "out" / "options.npz", fp.four_rooms())
     assert len(options) == 20
@@ -65,7 +70,33 @@ def test_wind_and_formats(tmp_path: Path) -> None:
 
 def test_random_and_n_options() -> None:
     assert " random " in farpoint("discover", "maze", "--method", "random", "--n-options", "3").stdout
-    assert farpoint("discover", "maze", "--n-options", "10").stdout.count("*") == 10
+    marks = "".join(farpoint("discover", "maze", "--n-options", "10").stdout.splitlines()[3:-2])
+    assert sum(marks.count(mark) for mark in "*sg") == 10
+
+
+def test_the_map_shows_the_start_and_the_targets() -> None:
+    run = farpoint("discover", "-", "--t", "1", text="......\n..S.#.\n....G.\n......")
+    assert (run.returncode, run.stderr) == (0, "")
+    drawn = run.stdout.splitlines()
+    rows = [line for line in drawn if line.startswith("█")]
+    assert rows[2] == "█··S·█·█"
+    assert rows[3][5] == "G"
+    assert drawn[-1] == "* goal of an option · S start · G target"
+
+
+def test_a_start_that_is_a_goal_has_a_small_letter_and_many_targets_are_not_marked() -> None:
+    world = fp.World.from_map("S..G")
+    assert map_marks(fp.OptionSet(world, np.array([0, 3]))) == {0: "s", 3: "g"}
+    assert map_marks(fp.OptionSet(world, np.array([1]))) == {0: "S", 1: "*", 3: "G"}
+    rooms = fp.four_rooms()
+    assert set(map_marks(fp.discover(rooms, t=4)).values()) == {"*", "s"}
+    # Four directions in a cell: the cell has one mark.
+    grid = fp.World.from_env(make("MiniGrid-Empty-5x5-v0"))
+    assert grid.positions is not None
+    assert grid.start is not None
+    marks = map_marks(fp.OptionSet(grid, np.arange(grid.n_states)))
+    here = np.flatnonzero((grid.positions == grid.positions[grid.start]).all(axis=1))
+    assert {marks[int(state)] for state in here} == {"s"}
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+import gymnasium as gym
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, NotConnected
@@ -54,7 +58,7 @@ def test_bad_input() -> None:
     with pytest.raises(InvalidInput, match="options must belong to this world"):
         fp.steps_between_states(world, fp.discover(fp.ring()))
     one_way = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
-    with pytest.raises(NotConnected, match="every state must be reachable from every other; got 2 parts"):
+    with pytest.raises(NotConnected, match="every state must be reachable from every other; got 1 state of 3 that"):
         fp.steps_between_states(one_way)
     big = fp.random_maze(60, 60)
     with pytest.raises(InvalidInput, match=r"must fit in 4 GiB.*Pass targets="):
@@ -68,6 +72,35 @@ def test_bad_input() -> None:
         fp.steps_between_states(path, targets=[0], n_targets=3)
     with pytest.raises(InvalidInput, match="n_targets must be at least 1; got 0"):
         fp.steps_between_states(path, n_targets=0)
+
+
+@pytest.mark.parametrize(
+    ("world", "message"),
+    [
+        # The largest part is {1, 2}, from which nothing leads back to 0; in the next it is {0, 1}, and 2 leads away.
+        (
+            fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)])),
+            "got 1 state of 3 that cannot be reached from state 1, such as 0. Some moves cannot be undone: use",
+        ),
+        (
+            fp.World.from_graph(nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 3)])),
+            "got 2 states of 4 without a way to state 0, such as 2. Some moves cannot be undone: use measures",
+        ),
+        (
+            fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False)),
+            "In a world with episodes use measures.first_visits or learn_episodes, which begin anew where one ends.",
+        ),
+        (
+            fp.World(csr_array(np.eye(4)[[1, 0, 3, 2]]), np.arange(5)),
+            "got 2 states of 4 that cannot be reached from state 0, such as 2. Build the world with largest_component",
+        ),
+    ],
+)
+def test_a_world_that_cannot_be_crossed_says_what_is_missing_and_what_to_do(world: fp.World, message: str) -> None:
+    for measure in (fp.steps_between_states, fp.cover_time):
+        with pytest.raises(NotConnected, match=re.escape(message)) as failure:
+            measure(world)
+        assert "…" not in str(failure.value), "nothing is left out of the message"
 
 
 @pytest.mark.parametrize(("length", "known"), [(12, True), (20, True), (30, False), (60, False)])

@@ -8,8 +8,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.quiver import Quiver
 
 import farpoint as fp
 from farpoint import report
@@ -222,3 +224,42 @@ def test_bad_targets(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="must be a file that can be written"):
         report.save_figure(figure, tmp_path / "no" / "ring.png")
     assert list(tmp_path.iterdir()) == []
+
+
+def large_graph() -> fp.World:
+    return fp.World.from_graph(nx.barabasi_albert_graph(400, 3, seed=0), name="large")
+
+
+def test_a_large_graph_has_thin_edges_that_leave_most_of_it_white() -> None:
+    axes = large_graph().draw(figsize=(4, 4)).axes[0]
+    edges = next(one for one in axes.collections if isinstance(one, LineCollection))
+    assert len(edges.get_segments()) == nx.barabasi_albert_graph(400, 3, seed=0).number_of_edges()
+    assert np.max(edges.get_linewidth()) <= 0.5
+    lengths = np.array([np.linalg.norm(end - begin) for begin, end in edges.get_segments()])
+    strengths = np.asarray(edges.get_colors())[:, 3]
+    # The longest say the least, and no edge hides a dot.
+    assert strengths[lengths.argmax()] < strengths[lengths.argmin()] <= 0.5
+    assert not [line for line in axes.lines if np.isnan(np.asarray(line.get_xdata())).any()]
+
+
+def test_of_a_large_graph_the_goals_are_named() -> None:
+    def texts(figure: Figure) -> list[str]:
+        return [text.get_text() for text in figure.axes[0].texts]
+
+    world = large_graph()
+    goals = [5, 17, 300]
+    assert texts(report.draw_world(world, goals=goals)) == ["5", "17", "300"]
+    assert texts(report.draw_score(world, fp.score(world), goals)) == ["5", "17", "300"]
+    assert texts(report.draw_world(world, goals=goals, labels=False)) == []
+    assert texts(report.draw_world(world, goals=range(31))) == []
+    named = fp.World.from_graph(nx.relabel_nodes(nx.path_graph(50), lambda node: f"${node}^"))
+    assert texts(report.draw_world(named, goals=[49])) == ["$49^"]
+    named.draw(figsize=(3, 3)).canvas.draw()
+    assert texts(report.draw_world(fp.maze(), goals=[3])) == []
+
+
+def test_the_title_of_an_option_names_its_goal_and_a_large_graph_has_no_arrows() -> None:
+    world = large_graph()
+    axes = report.draw_policy(fp.OptionSet(world, np.array([7]))[0]).axes[0]
+    assert axes.get_title() == "large: an option, goal: 7"
+    assert not [one for one in axes.collections if isinstance(one, Quiver)]
