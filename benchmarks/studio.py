@@ -144,7 +144,7 @@ async def many_tabs(server: Server, n_tabs: int, heavy: bool, n_asked: int = 20)
 
 def main() -> None:
     print(f"{os.cpu_count()} cores, load of the machine before {os.getloadavg()[0]:.1f}")
-    with open_browser() as browser, running_server() as server:
+    with open_browser(logs=False) as browser, running_server() as server:
         browser.set_script_timeout(120)
         page = Page(browser, server.address)
         page.forget()

@@ -96,6 +96,7 @@ def test_scorer_agrees_with_score() -> None:
         scorer = scoring.Scorer(world)
         for t in (1, 4, 13, 60, 1000):
             found = scorer.compute(t)
+            assert isinstance(found, scoring.Scored)
             exact = fp.score(world, t)
             np.testing.assert_allclose(found.scores, exact, rtol=1e-7, atol=1e-13)
             assert found.goals.states.tolist() == fp.find_goals(world, exact).states.tolist()

@@ -192,6 +192,8 @@ export class App {
 
   refresh() {
     clearTimeout(this.curveTimer);
+    // The score comes first; the curve goes on where it was when t has come to rest.
+    this.link.cancel("curve");
     this.askScore();
     for (const panel of this.panels) this.askOptions(panel);
     this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
