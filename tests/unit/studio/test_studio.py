@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import struct
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +69,7 @@ def test_sizes_are_bounded_before_anything_is_made() -> None:
             sources.make_stage(source)
 
 
-def test_uploads() -> None:
+def test_uploads(tmp_path: Path) -> None:
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -75,11 +77,16 @@ def test_uploads() -> None:
     stage = uploads.read_upload("a.png", buffer.getvalue())
     assert stage.canvas is not None
     assert stage.canvas.text() == "#..\n#.#"
+    (tmp_path / "a.png").write_bytes(buffer.getvalue())
+    assert stage.world.fingerprint == fp.World.from_array(tmp_path / "a.png").fingerprint
+    header = struct.pack(">II", 20_000, 20_000) + buffer.getvalue()[24:29]
+    second = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     assert uploads.read_upload("a.csv", b"a,b,2\nb,c,3").world.weights is not None
     assert uploads.read_upload("a.txt", b"S..\r\n..G\r\n").world.n_states == 6
     for name, content, words in (
         ("a.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 16 + b"\x7f\xff\xff\xff" * 2, "pixels"),
-        ("a.png", buffer.getvalue()[:40], "whole PNG|pixels"),
+        ("a.png", buffer.getvalue()[:40], "whole PNG"),
+        ("a.png", buffer.getvalue()[:33] + second + buffer.getvalue()[33:], "two headers"),
         ("a.bin", b"\xff\xfe\xfd", "none of these"),
         ("a.graphml", b"<!DOCTYPE x><graphml/>", "entities"),
         ("a.graphml", b"<node" * 30_000, "at most"),
