@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from farpoint.diffusion import Goals, Scores, Walk, diffusion_distance, find_goals, score, spectrum, stationary
+from farpoint.diffusion.scores.choose import AUTO_POLAR_LIMIT
 from farpoint.diffusion.scores.local import LocalScores
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.worlds import World
@@ -23,6 +24,7 @@ _LIGHT_SECONDS = 0.4
 _EXACT_SECONDS = 0.1
 _MUCH_QUICKER = 0.6
 _WHOLE_SPECTRUM = 1_200
+_FEW_DIRECTED = 500
 _TOLERANCE = 1e-3
 _QUICK_SECONDS = 0.005
 # Of a score from a decomposition that is known, on one core.
@@ -107,7 +109,9 @@ class Scorer:
         """Return how the score at t is computed: exactly where that is quick, else to a thousandth."""
         n_states, walk = self.world.n_states, self._walk
         if not walk.symmetric:
-            return Plan({}, n_states <= 300)
+            # Many states are scored by the symmetrized walk, followed step by step; few by all singular vectors.
+            follows = n_states > AUTO_POLAR_LIMIT and LocalScores.of(walk, t).seconds <= _LIGHT_SECONDS
+            return Plan({}, follows or n_states <= _FEW_DIRECTED)
         exact = LocalScores.of(walk, t)
         if n_states <= _WHOLE_SPECTRUM:
             # The same numbers either way; of the two the one that takes less once the decomposition is known.

@@ -53,6 +53,11 @@ class Work:
         await self.processes.run(jobs.warm_large)
         await in_thread(jobs.warm_large)
 
+    @property
+    def is_warm(self) -> bool:
+        """Whether everything is compiled."""
+        return self._warm.is_set()
+
     async def warm(self) -> None:
         """Return when everything is compiled."""
         if self._warming is not None:

@@ -71,6 +71,7 @@ export class App {
       if (map) await this.openMap(map, Number(parameters.get("wind")) || 0);
       else if (parameters.get("world") === "file" && recall("file")) await this.openFile(...JSON.parse(recall("file")));
       else await this.open(readSource(parameters) ?? this.settings.world ?? { kind: "named", name: "four_rooms" });
+      this.restore(parameters);
     } catch (error) {
       this.complain(error.message);
       await this.open({ kind: "named", name: "four_rooms" });
@@ -97,6 +98,18 @@ export class App {
     this.ui.score.prominence.set(Math.round(100 * this.prominence));
     if (parameters.get("tab")) this.setTab(parameters.get("tab"));
     this.showTime();
+  }
+
+  // What an address says of states and options, once the world is there that they belong to.
+  restore(parameters) {
+    const from = parameters.has("from") ? Number(parameters.get("from")) : -1;
+    if (Number.isInteger(from) && from >= 0 && from < this.world.n) this.setFrom(from);
+    if (parameters.get("layer") === "distance") this.setLayer("distance");
+    const picked = (parameters.get("options") ?? "").split(",");
+    this.panels.forEach((panel, index) => {
+      if (/^\d+$/.test(picked[index] ?? "")) panel.wanted = Number(picked[index]);
+    });
+    if (["learn", "scratch"].includes(parameters.get("agent"))) this.player.setMode(parameters.get("agent"));
   }
 
   // The server has forgotten this tab: it is told everything again.
@@ -157,6 +170,7 @@ export class App {
   }
 
   edit(places, codes) {
+    for (const panel of this.panels) this.forgetOptions(panel);
     this.source = { kind: "cells", rows: this.world.rows, cols: this.world.cols, wind: this.wind, name: this.world.name };
     this.link.ask({ do: "edit", version: ++this.version, wind: this.wind }, { places, codes })
       .then((answer) => this.edited(answer))
@@ -247,6 +261,7 @@ export class App {
       const goals = this.prominentGoals();
       if (this.isWhole(panel)) panel.options = goals;
       panel.shownGoals = panel.method === "diffusion" ? goals : (panel.options ?? []);
+      this.selectWanted(panel);
       this.showPanelHead(panel);
       panel.board.draw();
     }
@@ -257,6 +272,7 @@ export class App {
 
   async askOptions(panel, wanted = false) {
     this.deselect(panel);
+    panel.problem = "";
     clearTimeout(panel.timer);
     if (this.isWhole(panel)) return;
     panel.tooMany = this.world.n > MOST_STATES && !wanted;

@@ -93,7 +93,7 @@ function takeTab(act) {
   return { body: h("div", { class: "stack" },
     item("Copy as Python", "The lines that compute this again", "python"), item("Copy link", "An address that shows this page", "link"),
     item("PNG", "The panels as a picture", "png"), item("SVG", "The panels as vector graphics", "svg"),
-    item("options.npz", "The options of the first panel, for OptionSet.load", "npz"), item("Map as text", "For farpoint discover", "text")) };
+    item("options.npz", "The options of the first panel, for OptionSet.load", "npz"), item("Map as text", "map.txt, for farpoint discover", "text")) };
 }
 
 export function layout(root, settings, act) {

@@ -35,6 +35,7 @@ export const lookMethods = {
     this.tab = tab;
     this.ui.tabs.set(tab);
     for (const [name, body] of Object.entries(this.ui.bodies)) body.hidden = name !== tab;
+    if (this.world) this.keep();
     if (tab === "agents") this.player.drawCurve();
     if (tab === "options" && this.world && !this.ui.options.table.querySelector("table")) this.askTable();
   },
