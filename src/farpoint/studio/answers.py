@@ -23,8 +23,9 @@ from farpoint.studio.session import Session
 Header = dict[str, Any]
 LONGEST_T = 1_000
 MOST_PANELS = 4
-# Options and layers of larger worlds are computed in a process.
+# Options and layers of larger worlds are computed in a process, and so are those of methods that try many goals.
 _QUICK_STATES = 1_500
+_LONG_METHODS = ("farpoint",)
 _QUICK_DISTANCE = 1_000
 
 
@@ -123,7 +124,7 @@ async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
         return session.sets[key]
     keywords = (await session.light(scorer.plan, t)).keywords
     arguments = (stage.world, method, t, n_options, least, {**keywords, "n_jobs": 1})
-    if stage.world.n_states <= _QUICK_STATES:
+    if stage.world.n_states <= _QUICK_STATES and method not in _LONG_METHODS:
         found = await session.light(comparing.discover_options, *arguments)
     else:
         found = await session.heavy(jobs.options, *arguments)

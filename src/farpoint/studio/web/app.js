@@ -154,6 +154,8 @@ export class App {
     if (!world.editable) this.painter.setTool("look");
     this.ui.world.paintBox.hidden = !world.editable;
     this.ui.world.wind.set(this.wind);
+    this.ui.options.usual.text = world.n > MANY_STATES ? "20" : "all";
+    this.ui.options.number.refresh();
     this.view.fitted = true;
     this.base = new Field(world, this.colors);
     // Two wide maps fit better below each other.

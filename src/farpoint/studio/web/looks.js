@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { KEYS } from "./keys.js";
 import { number, theme } from "./palette.js";
 import { describe } from "./painting.js";
+import { showTable } from "./table.js";
 
 const ALERT_MS = 9000;
 const NAMES = { score: "score", stationary: "π₀", distance: "distance", visits: "visits" };
@@ -22,6 +23,7 @@ export const lookMethods = {
       this.showPanelHead(panel);
     }
     this.drawAll();
+    if (this.table) showTable(this, this.table);
     if (this.player?.runs) this.player.drawCurve();
   },
 

@@ -102,9 +102,13 @@ function drawGoals(board) {
   const radius = goalRadius(board);
   const dots = panel.shownGoals ?? [];
   const picked = panel.found ?? panel.options ?? [];
+  // Of several states in one cell one circle is seen.
+  const seen = new Set();
   const circle = (state, size, fill, width) => {
     const [x, y] = board.point(state);
-    if (!visible(board, x, y)) return false;
+    const key = board.world.shared ? `${size} ${board.world.stateCell[state]}` : null;
+    if (!visible(board, x, y) || seen.has(key)) return false;
+    if (key) seen.add(key);
     context.beginPath();
     context.arc(x, y, size, 0, 2 * Math.PI);
     context.fillStyle = fill;
