@@ -43,7 +43,9 @@ async def _scored(session: Session, t: int, header: Header) -> Scored:
     found: Scored | Plan = await session.light(scorer.compute, t, compiled=scorer.compiles(t))
     if isinstance(found, Scored):
         return found
-    timed = await session.heavy(jobs.score, scorer.world, t, found.keywords, progress=_progress(session, header))
+    progress = _progress(session, header)
+    # Somebody looks at the map meanwhile: no less urgent than the score of another tab.
+    timed = await session.heavy(jobs.score, scorer.world, t, found.keywords, progress=progress, niceness=0)
     scored: Scored = await session.light(scorer.finish, t, *timed)
     return scored
 

@@ -15,7 +15,7 @@ from farpoint.errors import FarpointError, InvalidInput, check_fraction, check_i
 from farpoint.options import OptionSet
 from farpoint.studio import jobs, uploads
 from farpoint.studio.frames import pack_frame, unpack_frame
-from farpoint.studio.processes import Processes
+from farpoint.studio.processes import NICENESS, Processes
 from farpoint.studio.scoring import Scorer
 from farpoint.studio.sources import make_stage, map_stage
 from farpoint.studio.stage import Stage
@@ -125,9 +125,11 @@ class Session:
         self._busy[channel] = working
         return await asyncio.shield(working)
 
-    async def heavy(self, function: Callable[..., Any], *args: Any, progress: Any = None) -> Any:
+    async def heavy(
+        self, function: Callable[..., Any], *args: Any, progress: Any = None, niceness: int = NICENESS
+    ) -> Any:
         """Return what a function of `jobs` returns, run in a process."""
-        return await self.work.processes.run(function, *args, progress=progress)
+        return await self.work.processes.run(function, *args, progress=progress, niceness=niceness)
 
     async def reply(self, header: dict[str, Any], content: dict[str, Any], **arrays: Any) -> None:
         """Send an answer to a message."""
