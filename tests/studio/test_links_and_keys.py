@@ -41,7 +41,9 @@ def test_link_shows_what_was_clicked(page: Page) -> None:
     assert page.js("Array.from(farpointStudio.panels[0].route)") == route
     # Another link, typed into the same tab.
     page.run("location.hash = '#world=ring&t=13'")
-    page.wait("window.farpointStudio?.scored && farpointStudio.world.name === 'ring'")
+    page.wait("farpointStudio.world.name === 'ring'")
+    page.settled()
+    assert page.js(state) == [-1, "score", -1, "options", "random"]
     assert page.goals == fp.find_goals(fp.ring(), fp.score(fp.ring(), 13)).states.tolist()
 
 

@@ -65,7 +65,14 @@ export class App {
     const parameters = new URLSearchParams(location.hash.slice(1));
     this.ui.intro.hidden = recall("intro") !== null;
     if (!location.hash && !this.settings.world && recall("address")) for (const [name, value] of new URLSearchParams(recall("address"))) parameters.set(name, value);
+    await this.begin(parameters);
+  }
+
+  async begin(parameters) {
+    this.player.stop();
     this.readParameters(parameters);
+    // The address is written when the world is there that it names.
+    clearTimeout(this.keepTimer);
     try {
       const map = parameters.get("map") ?? (parameters.get("world") === "own" ? recall("map") : null);
       if (map) await this.openMap(map, Number(parameters.get("wind")) || 0);
@@ -88,15 +95,16 @@ export class App {
     this.nOptions = Number(parameters.get("k")) || null;
     this.chance = Number(parameters.get("p")) || null;
     this.prominence = Number(parameters.get("prominence")) || 0;
+    for (const panel of this.panels.splice(0)) this.dropPanel(panel);
     const known = this.settings.methods.map((method) => method.name);
     const methods = (parameters.get("methods") ?? "diffusion").split(",").filter((name) => known.includes(name)).slice(0, MOST_PANELS);
     for (const method of methods.length ? methods : ["diffusion"]) this.addPanel(method, false);
-    if (["score", "stationary"].includes(parameters.get("layer"))) this.layer = parameters.get("layer");
+    this.layer = parameters.get("layer") === "stationary" ? "stationary" : "score";
     this.ui.score.layers.set(this.layer);
     this.ui.options.number.set(this.nOptions ?? 0);
     this.ui.options.chance.set(Math.round(100 * (this.chance ?? 0)));
     this.ui.score.prominence.set(Math.round(100 * this.prominence));
-    if (parameters.get("tab")) this.setTab(parameters.get("tab"));
+    this.setTab(parameters.get("tab") ?? "options");
     this.showTime();
   }
 
@@ -109,7 +117,8 @@ export class App {
     this.panels.forEach((panel, index) => {
       if (/^\d+$/.test(picked[index] ?? "")) panel.wanted = Number(picked[index]);
     });
-    if (["learn", "scratch"].includes(parameters.get("agent"))) this.player.setMode(parameters.get("agent"));
+    const agent = ["learn", "scratch"].find((mode) => mode === parameters.get("agent")) ?? "random";
+    if (agent !== this.player.mode) this.player.setMode(agent);
   }
 
   // The server has forgotten this tab: it is told everything again.

@@ -187,7 +187,7 @@ export const changeMethods = {
     new ResizeObserver(() => this.drawCurve()).observe(curve);
     listenToKeys(this, this.ui.root);
     // Another link, opened in the same tab.
-    window.addEventListener("hashchange", () => location.reload());
+    window.addEventListener("hashchange", () => this.begin(new URLSearchParams(location.hash.slice(1))));
     const { root } = this.ui;
     root.addEventListener("dragover", (event) => {
       event.preventDefault();

@@ -62,11 +62,16 @@ export const panelMethods = {
     }
   },
 
-  removePanel(panel) {
-    if (this.panels.length === 1) return;
+  dropPanel(panel) {
+    clearTimeout(panel.timer);
     panel.board.destroy();
     panel.element.remove();
+  },
+
+  removePanel(panel) {
+    if (this.panels.length === 1) return;
     this.panels.splice(this.panels.indexOf(panel), 1);
+    this.dropPanel(panel);
     this.arrange();
     this.player.reset();
     // Channels are named by places, which have moved.
