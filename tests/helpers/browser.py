@@ -12,7 +12,9 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -27,44 +29,75 @@ def find_programs() -> tuple[str, str] | None:
 
 
 class Server:
-    """A running ``farpoint studio``."""
+    """``farpoint studio`` on a free port of this machine, in a process of its own."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
-        self.process, self.address = process, address
-        self.host = address.split("/")[2]
+    def __init__(self, *words: str) -> None:
+        command = [sys.executable, "-m", "farpoint.studio", *words, "--port", "0", "--no-open"]
+        pipe, out = subprocess.PIPE, subprocess.STDOUT
+        self.process = subprocess.Popen(command, stdout=pipe, stderr=out, text=True, env=os.environ)
+
+    @cached_property
+    def address(self) -> str:
+        """What it prints as soon as it listens."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line + self.process.stdout.read()
+        return found[0]
+
+    @property
+    def host(self) -> str:
+        """The address of this machine, whatever name the server was given, and the port."""
+        return f"127.0.0.1:{urlsplit(self.address).port}"
+
+    @property
+    def socket(self) -> str:
+        """Where a tab connects."""
+        return f"ws://{self.host}/studio/socket?{urlsplit(self.address).query}"
 
     def health(self) -> dict[str, int]:
         """Return how many tabs and processes the server has."""
-        with urllib.request.urlopen(f"http://{self.host}/studio/health", timeout=10) as answer:
+        address = f"http://{self.host}/studio/health?{urlsplit(self.address).query}"
+        with urllib.request.urlopen(address, timeout=60) as answer:
             found: dict[str, int] = json.load(answer)
         return found
+
+    def wait_until_warm(self) -> Server:
+        """Return when everything is compiled: on the first start after an installation that takes a minute."""
+        end = time.monotonic() + 300
+        while not self.health()["warm"]:
+            assert time.monotonic() < end, "the server is not warm after 300 s"
+            time.sleep(0.1)
+        return self
+
+    def stop(self) -> None:
+        """End it."""
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
 
 @contextmanager
 def running_server(*words: str) -> Iterator[Server]:
-    """Start the Studio on a free port of this machine, and end it."""
-    command = [sys.executable, "-m", "farpoint.studio", *words, "--port", "0", "--no-open"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ)
+    """Start a server, wait until everything in it is compiled, and end it."""
+    server = Server(*words)
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://\S+", line)
-        assert found, line + process.stdout.read()
-        yield Server(process, found[0])
+        yield server.wait_until_warm()
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        server.stop()
 
 
 @contextmanager
-def open_browser() -> Iterator[Any]:
-    """Start a headless Chromium; skip the test, with how to install it, where there is none."""
+def open_browser(*, logs: bool = True) -> Iterator[Any]:
+    """Start a headless Chromium; skip the test, with how to install it, where there is none.
+
+    Without ``logs`` the page is as fast as a person's: otherwise every array that comes down is written into them.
+    """
     programs = find_programs()
     if programs is None:
         pytest.skip(f"Chromium and its driver are not installed. Run: {INSTALL}")
@@ -75,7 +108,8 @@ def open_browser() -> Iterator[Any]:
     options.binary_location = programs[0]
     for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    if logs:
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     browser = webdriver.Chrome(options=options, service=Service(programs[1]))
     try:
         yield browser

@@ -6,6 +6,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,15 @@ from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, jobs
 from farpoint.studio.playing import RandomAgent, first_state
 from farpoint.studio.recipe import python_lines
-from farpoint.studio.scoring import LAYERS, Scored, layer_values
+from farpoint.studio.scoring import LAYERS, Plan, Scored, layer_values
 from farpoint.studio.session import Session
 
 Header = dict[str, Any]
 LONGEST_T = 1_000
 MOST_PANELS = 4
-# Options and layers of larger worlds are computed in a process.
+# Options and layers of larger worlds are computed in a process, and so are those of methods that try many goals.
 _QUICK_STATES = 1_500
+_LONG_METHODS = ("farpoint",)
 _QUICK_DISTANCE = 1_000
 
 
@@ -31,20 +33,21 @@ def _t(header: Header) -> int:
     return check_integer("t", header.get("t"), 1, LONGEST_T)
 
 
-async def _scored(session: Session, t: int, header: Header | None = None) -> Scored:
+async def _scored(session: Session, t: int, header: Header) -> Scored:
     """Return the score at t, from a thread or a process; the page is told how far a long one is."""
     scorer = session.scorer
     assert scorer is not None
     kept = scorer.kept(t)
     if kept is not None:
         return kept
-    plan = await session.light(scorer.plan, t)
-    if plan.light:
-        quick: Scored = await session.light(scorer.compute, t)
-        return quick
-    progress = None if header is None else _progress(session, header)
-    scored: Scored = await session.heavy(jobs.score, scorer.world, t, plan.keywords, progress=progress)
-    return scorer.keep(t, scored)
+    found: Scored | Plan = await session.light(scorer.compute, t, compiled=scorer.compiles(t))
+    if isinstance(found, Scored):
+        return found
+    progress = _progress(session, header)
+    # Somebody looks at the map meanwhile: no less urgent than the score of another tab.
+    timed = await session.heavy(jobs.score, scorer.world, t, found.keywords, progress=progress, niceness=0)
+    scored: Scored = await session.light(scorer.finish, t, *timed)
+    return scored
 
 
 def _progress(session: Session, header: Header) -> Callable[[Any], None]:
@@ -104,10 +107,10 @@ async def curve(session: Session, header: Header) -> None:
     scorer = session.scorer
     assert scorer is not None
     for t in [check_integer("t", t, 1, LONGEST_T) for t in list(header.get("ts") or [])[:100]]:
-        if scorer.kept(t) is None and not (await session.light(scorer.plan, t)).light:
-            continue
-        scored = await _scored(session, t)
-        await session.reply(header, {"t": t, "n_goals": len(scored.goals)})
+        # On one core: the others are for who moves t meanwhile.
+        found = await session.light(partial(scorer.compute, n_jobs=1), t)
+        if isinstance(found, Scored):
+            await session.reply(header, {"t": t, "n_goals": len(found.goals)})
 
 
 async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
@@ -123,7 +126,7 @@ async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
         return session.sets[key]
     keywords = (await session.light(scorer.plan, t)).keywords
     arguments = (stage.world, method, t, n_options, least, {**keywords, "n_jobs": 1})
-    if stage.world.n_states <= _QUICK_STATES:
+    if stage.world.n_states <= _QUICK_STATES and method not in _LONG_METHODS:
         found = await session.light(comparing.discover_options, *arguments)
     else:
         found = await session.heavy(jobs.options, *arguments)
@@ -171,7 +174,7 @@ async def route(session: Session, header: Header) -> None:
     found = await _set(session, header, header)
     number = check_integer("option", header.get("option"), 0, len(found) - 1)
     option, state = found[number], check_integer("state", header.get("state"), 0, found.world.n_states - 1)
-    states = await session.light(option.route, state, max_steps=100_000)
+    states = await session.light(partial(option.route, max_steps=100_000), state)
     await session.reply(header, {"option": number}, states=states.astype(np.int32))
 
 

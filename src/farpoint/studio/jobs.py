@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from farpoint.diffusion import Scores
+from farpoint.diffusion.scores.lattice import LARGEST_UNROLLED
 from farpoint.exploration.goals import GOALS
 from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, playing, scoring, sources, uploads
@@ -31,13 +33,13 @@ def _sendable(stage: Stage) -> tuple[Stage, str]:
     return Stage(stage.world, stage.canvas, str, stage.note, stage.links), stage.code() if stage.canvas is None else ""
 
 
-def score(report: Report, world: World, t: int, keywords: dict[str, Any]) -> scoring.Scored:
-    """Return a score that takes long, with its goals."""
+def score(report: Report, world: World, t: int, keywords: dict[str, Any]) -> tuple[Scores, float]:
+    """Return a score that takes long, and its seconds; its goals would take longer to send than to find."""
 
     def progress(done: int, total: int) -> None:
         report(done / max(total, 1))
 
-    return scoring.compute(world, t, {**keywords, "progress": progress})
+    return scoring.timed_score(world, t, {**keywords, "progress": progress})
 
 
 def layer(report: Report, world: World, name: str, t: int, state: int) -> np.ndarray[Any, Any]:
@@ -82,23 +84,43 @@ def nothing(report: Report) -> None:
     """Do nothing: returns when a process can be started."""
 
 
-def warm() -> None:
-    """Do a little of everything: compiled functions are then loaded, and in the cache for every other process."""
+# ---- A little of everything: compiled functions are then loaded, and in the cache for every other process. ----------
+
+
+def warm_threads() -> None:
+    """Load what the server's threads call."""
     stage = sources.make_stage({"kind": "named", "name": "four_rooms"})
     world = stage.world
-    scored = scoring.compute(world, 4, {"n_jobs": 1})
-    assert scored.goals.prominences.size
+    assert scoring.compute(world, 4, {"n_jobs": 1}).goals.prominences.size
     scoring.Scorer(world).compute(13)
-    found = comparing.discover_options(world, "diffusion", 4, 4, 0.0, {})
-    for method in METHODS:
-        comparing.discover_options(world, method, 4, None if method == "none" else 4, 0.0, {})
-    comparing.policy_arrows(stage, found, 0)
-    found[0].route(0)
-    comparing.table_rows(world, [found], None)
-    playing.RandomAgent(world, found, None, 0).walk(10)
-    playing.learn_paths(world, found, None, n_episodes=2)
-    for method in GOALS:
-        playing.explore_steps(world, method, n_steps=300)
     larger = sources.make_stage({"kind": "random_maze", "rows": 50, "cols": 50}).world
     scoring.Scorer(larger).compute(4)
     scoring.compute(larger, 20, {"solver": "local", "tolerance": 1e-3, "n_jobs": 1})
+    for method in METHODS:
+        comparing.discover_options(world, method, 4, None if method == "none" else 4, 0.0, {})
+    found = _some_options(world)
+    comparing.policy_arrows(stage, found, 0)
+    found[0].route(0)
+    playing.RandomAgent(world, found, None, 0).walk(10)
+
+
+def warm_processes() -> None:
+    """Load what the functions above call."""
+    warm_threads()
+    world = sources.make_stage({"kind": "named", "name": "four_rooms"}).world
+    found = _some_options(world)
+    comparing.table_rows(world, [found], None)
+    playing.learn_paths(world, found, None, n_episodes=2)
+    for method in GOALS:
+        playing.explore_steps(world, method, n_steps=300)
+
+
+def warm_large(report: Report | None = None) -> None:
+    """Load what only large maps call: a function for each small t, which takes seconds to compile."""
+    world = sources.make_stage({"kind": "open_room", "rows": 520, "cols": 520}).world
+    for t in range(1, LARGEST_UNROLLED + 1):
+        scoring.compute(world, t, {"solver": "local"})
+
+
+def _some_options(world: World) -> OptionSet:
+    return comparing.discover_options(world, "diffusion", 4, 4, 0.0, {})

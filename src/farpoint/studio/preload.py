@@ -9,10 +9,10 @@ import os
 VARIABLE = "FARPOINT_STUDIO_PRELOAD"
 
 if os.environ.get(VARIABLE):
-    from farpoint.studio.jobs import warm
+    from farpoint.studio.jobs import warm_processes
 
     try:
-        warm()
+        warm_processes()
     except Exception:
         # Then every process loads for itself; an error here would end them all.
         logging.getLogger(__name__).exception("what is compiled could not be loaded beforehand")

@@ -17,7 +17,7 @@ from farpoint.studio.threads import in_thread
 # More at once than this wait for their turn.
 _MOST_PROCESSES = 24
 # So that a page that asks for little never waits for a table.
-_NICENESS = 5
+NICENESS = 5
 
 
 class Processes:
@@ -38,7 +38,7 @@ class Processes:
         function: Callable[..., Any],
         *args: Any,
         progress: Callable[[Any], None] | None = None,
-        niceness: int = _NICENESS,
+        niceness: int = NICENESS,
     ) -> Any:
         """Return what a function returns; cancelled, its process is killed.
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from farpoint.diffusion import Goals, Scores, Walk, diffusion_distance, find_goals, score, spectrum, stationary
+from farpoint.diffusion.scores.choose import AUTO_POLAR_LIMIT
 from farpoint.diffusion.scores.local import LocalScores
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.worlds import World
@@ -19,12 +20,18 @@ from farpoint.worlds import World
 LAYERS = ("score", "stationary", "distance")
 # What runs in a thread of the server; longer work gets a process of its own, which can be ended.
 _LIGHT_SECONDS = 0.4
+# On one core; an exact score that takes longer is computed to a thousandth where that is much quicker.
+_EXACT_SECONDS = 0.1
+_MUCH_QUICKER = 0.6
 _WHOLE_SPECTRUM = 1_200
+_FEW_DIRECTED = 500
 _TOLERANCE = 1e-3
 _QUICK_SECONDS = 0.005
 # Of a score from a decomposition that is known, on one core.
 _SECONDS_PER_CUBE = 2e-10
 _KEPT_BYTES = 48 * 2**20
+# 4Rooms at t = 4, and what is like it.
+_SMALL_MAP, _SMALL_T = 400, 4
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,20 @@ def compute(world: World, t: int, keywords: dict[str, Any]) -> Scored:
     >>> len(compute(fp.four_rooms(), 13, {}).goals)
     15
     """
+    return with_goals(world, *timed_score(world, t, keywords))
+
+
+def timed_score(world: World, t: int, keywords: dict[str, Any]) -> tuple[Scores, float]:
+    """Return a score and the seconds it took."""
     begun = time.perf_counter()
-    scores = score(world, t, **keywords)
+    return score(world, t, **keywords), time.perf_counter() - begun
+
+
+def with_goals(world: World, scores: Scores, seconds: float) -> Scored:
+    """Return a score with its goals."""
+    begun = time.perf_counter()
     goals = find_goals(world, scores)
-    return Scored(scores, goals, time.perf_counter() - begun)
+    return Scored(scores, goals, seconds + time.perf_counter() - begun)
 
 
 class Scorer:
@@ -92,29 +109,43 @@ class Scorer:
         """Return how the score at t is computed: exactly where that is quick, else to a thousandth."""
         n_states, walk = self.world.n_states, self._walk
         if not walk.symmetric:
-            return Plan({}, n_states <= 300)
+            # Many states are scored by the symmetrized walk, followed step by step; few by all singular vectors.
+            follows = n_states > AUTO_POLAR_LIMIT and LocalScores.of(walk, t).seconds <= _LIGHT_SECONDS
+            return Plan({}, follows or n_states <= _FEW_DIRECTED)
         exact = LocalScores.of(walk, t)
         if n_states <= _WHOLE_SPECTRUM:
             # The same numbers either way; of the two the one that takes less once the decomposition is known.
             local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
             return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True)
-        if exact.seconds <= _LIGHT_SECONDS:
+        if exact.seconds <= _EXACT_SECONDS:
             return Plan({"solver": "local", "n_jobs": -1 if exact.seconds > _QUICK_SECONDS else 1}, True)
         rough = exact.with_tolerance(_TOLERANCE)
-        if rough.seconds < exact.seconds:
+        if rough.seconds < _MUCH_QUICKER * exact.seconds:
             return Plan({"solver": "local", "tolerance": _TOLERANCE}, rough.seconds <= _LIGHT_SECONDS)
         return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS)
 
-    def compute(self, t: int) -> Scored:
-        """Return the score at t; for what is planned as light."""
+    def compute(self, t: int, **more: Any) -> Scored | Plan:
+        """Return the score at t; or, of one that takes long, how to compute it in a process."""
         kept = self.kept(t)
         if kept is not None:
             return kept
-        keywords = dict(self.plan(t).keywords)
+        plan = self.plan(t)
+        if not plan.light:
+            return plan
+        keywords = {**plan.keywords, **more}
         if keywords.get("solver") == "spectral":
             # The decomposition is kept for the next t.
             keywords["decomposition"] = self._spectrum
         return self.keep(t, compute(self.world, t, keywords))
+
+    def finish(self, t: int, scores: Scores, seconds: float) -> Scored:
+        """Return the score at t that a process has computed."""
+        return self.keep(t, with_goals(self.world, scores, seconds))
+
+    def compiles(self, t: int) -> bool:
+        """Return whether compiled functions are called at t: not for the first scores of a small map at a small t."""
+        world = self.world
+        return world.n_states > _SMALL_MAP or t > _SMALL_T or not (world.on_grid and world.deterministic)
 
 
 def layer_values(world: World, layer: str, t: int, state: int) -> np.ndarray[Any, np.dtype[np.float64]]:

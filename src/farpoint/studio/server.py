@@ -73,7 +73,13 @@ def _run(settings: Settings) -> None:
     address = f"http://{name}:{port}/" + (f"?token={settings.token}" if settings.token else "")
     app = make_app(settings)
     config = uvicorn.Config(
-        app, log_level="warning", ws_max_size=_MOST_MESSAGE_BYTES, timeout_graceful_shutdown=1, lifespan="on"
+        app,
+        log_level="warning",
+        ws_max_size=_MOST_MESSAGE_BYTES,
+        # Squeezing scores takes longer than sending them, and makes them hardly smaller.
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
     )
     print(f"Farpoint Studio: {address}  (Ctrl-C ends it)", flush=True)
     if settings.show:
@@ -88,9 +94,13 @@ def _run(settings: Settings) -> None:
 def _listen(settings: Settings) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
-        listener = socket.socket(family)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
+        with contextlib.ExitStack() as unless_bound:
+            listener = unless_bound.enter_context(socket.socket(family))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            # A browser that is quicker than this server waits instead of being refused.
+            listener.listen()
+            unless_bound.pop_all()
     except OSError as error:
         raise InvalidInput(
             f"host and port must be free to listen on; got {settings.host}:{settings.port} ({error.strerror}). Use "
@@ -148,7 +158,7 @@ def make_app(settings: Settings) -> Callable[..., Any]:
             tabs.discard(session)
 
     async def health(_: Request) -> JSONResponse:
-        return JSONResponse({"tabs": len(tabs), "processes": work.processes.n_running})
+        return JSONResponse({"tabs": len(tabs), "processes": work.processes.n_running, "warm": work.is_warm})
 
     app.router.routes += [WebSocketRoute("/studio/socket", tab_socket), Route("/studio/health", health)]
 

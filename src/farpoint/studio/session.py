@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from farpoint.errors import FarpointError, InvalidInput, check_fraction, check_i
 from farpoint.options import OptionSet
 from farpoint.studio import jobs, uploads
 from farpoint.studio.frames import pack_frame, unpack_frame
-from farpoint.studio.processes import Processes
+from farpoint.studio.processes import NICENESS, Processes
 from farpoint.studio.scoring import Scorer
 from farpoint.studio.sources import make_stage, map_stage
 from farpoint.studio.stage import Stage
@@ -38,21 +37,31 @@ class Work:
     def __init__(self) -> None:
         self.processes = Processes()
         self._warming: asyncio.Task[Any] | None = None
+        self._warm = asyncio.Event()
 
     def begin(self) -> None:
         """Load what is compiled before the first tab asks for it."""
-        self._warming = asyncio.create_task(self._warm())
+        self._warming = asyncio.create_task(self._load())
+        # It may fail: then threads compile.
+        self._warming.add_done_callback(lambda _: self._warm.set())
 
-    async def _warm(self) -> None:
+    async def _load(self) -> None:
         # First in another process: compiling, which the first start after an installation does, would hold up this one.
         await self.processes.run(jobs.nothing)
-        await in_thread(jobs.warm)
+        await in_thread(jobs.warm_threads)
+        self._warm.set()
+        await self.processes.run(jobs.warm_large)
+        await in_thread(jobs.warm_large)
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether everything is compiled."""
+        return self._warm.is_set()
 
     async def warm(self) -> None:
         """Return when everything is compiled."""
-        if self._warming is not None and not self._warming.done():
-            # It may fail or be cancelled: then threads compile.
-            await asyncio.wait([self._warming])
+        if self._warming is not None:
+            await self._warm.wait()
 
     def close(self) -> None:
         """End everything that runs."""
@@ -99,25 +108,28 @@ class Session:
         self._cancel(channel)
         self._tasks[channel] = asyncio.create_task(self._answer(header, ANSWERS[str(what)]))
 
-    async def light(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-        """Return what a quick function returns, run in a thread.
+    async def light(self, function: Callable[..., Any], *args: Any, compiled: bool = True) -> Any:
+        """Return what a quick function returns, run in a thread; one that is compiled waits until that is done.
 
         A thread cannot be ended: work that was superseded runs to its end, and what takes its place waits for it, so
         that a slider that is moved quickly never has more than one thread at work and one waiting.
         """
-        await self.work.warm()
+        if compiled:
+            await self.work.warm()
         channel = _CHANNEL.get()
         while (busy := self._busy.get(channel)) is not None and not busy.done():
             await asyncio.wait([busy])
-        working = asyncio.ensure_future(in_thread(partial(function, *args, **keywords)))
+        working = asyncio.ensure_future(in_thread(function, *args))
         # Of superseded work nobody looks at the error.
         working.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._busy[channel] = working
         return await asyncio.shield(working)
 
-    async def heavy(self, function: Callable[..., Any], *args: Any, progress: Any = None) -> Any:
+    async def heavy(
+        self, function: Callable[..., Any], *args: Any, progress: Any = None, niceness: int = NICENESS
+    ) -> Any:
         """Return what a function of `jobs` returns, run in a process."""
-        return await self.work.processes.run(function, *args, progress=progress)
+        return await self.work.processes.run(function, *args, progress=progress, niceness=niceness)
 
     async def reply(self, header: dict[str, Any], content: dict[str, Any], **arrays: Any) -> None:
         """Send an answer to a message."""
@@ -194,7 +206,7 @@ class Session:
             stage = await self.light(_edited, before, edits, header)
         else:
             stage = await self._opened(header, arrays)
-        content, shown = await self.light(stage.frame)
+        content, shown = await self.light(stage.frame, compiled=not _is_preset(header))
         if header["do"] == "edit":
             # Those that came meanwhile are built into the world that follows.
             del self._edits[: len(edits)]
@@ -219,7 +231,7 @@ class Session:
         if source.get("kind") in _LONG_TO_OPEN:
             stage, code = await self.heavy(jobs.open_source, source)
             return _with_code(stage, code, 0.0)
-        opened: Stage = await self.light(make_stage, source, arrays.get("cells"))
+        opened: Stage = await self.light(make_stage, source, arrays.get("cells"), compiled=not _is_preset(header))
         return opened
 
     async def _answer(
@@ -237,6 +249,15 @@ class Session:
         except Exception as error:  # the page gets one line, whatever it was
             _LOG.exception("the answer to %s failed", header.get("do"))
             await self.reply(header, {"error": f"computation must succeed; it failed ({type(error).__name__})."})
+
+
+def _is_preset(header: dict[str, Any]) -> bool:
+    """Return whether a message opens a world of the paper, which needs nothing compiled: a first visit waits for none.
+
+    >>> _is_preset({"do": "open", "source": {"kind": "named", "name": "ring"}})
+    True
+    """
+    return header["do"] == "open" and bool(header["source"].get("kind") == "named")
 
 
 def _edited(before: Stage, edits: list[tuple[NDArray[Any], NDArray[Any]]], header: dict[str, Any]) -> Stage:

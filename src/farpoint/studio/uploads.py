@@ -11,14 +11,13 @@ import numpy as np
 
 from farpoint.errors import FarpointError, InvalidFile, InvalidInput
 from farpoint.studio.sources import graph_stage, import_networkx, map_stage
-from farpoint.studio.stage import MOST_CELLS, Canvas, Stage, check_size
+from farpoint.studio.stage import MOST_CELLS, Canvas, Stage
+from farpoint.worlds.map_files import UNREADABLE, picture_floor
 
 MOST_BYTES = 8 * 2**20
 MOST_NODES = 20_000
 MOST_LINKS = 200_000
 _PNG = b"\x89PNG\r\n\x1a\n"
-# Pixels darker than this are walls.
-_DARK = 128
 _MAP_CHARACTERS = set("#. SG\r\n\ufeff")
 
 
@@ -52,15 +51,13 @@ def _canvas_of_png(content: bytes) -> Canvas:
     width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
     if not 0 < width * height <= MOST_CELLS:
         raise InvalidInput(f"picture must have at most {MOST_CELLS:,} pixels; got {width} × {height}.")
-    from PIL import Image
-
+    # A second header, before the pixels, would count instead of the first.
+    if content.find(b"IHDR", 16, content.find(b"IDAT")) >= 0:
+        raise InvalidFile("picture must have one size; got a PNG with two headers.")
     try:
-        with Image.open(io.BytesIO(content), formats=["PNG"]) as image:
-            shades = np.asarray(image.convert("RGBA").convert("L"))
-    except (OSError, ValueError, SyntaxError) as error:
+        return Canvas(picture_floor(io.BytesIO(content)).astype(np.uint8))
+    except UNREADABLE as error:
         raise InvalidFile(f"picture must be a whole PNG; it cannot be read ({error}).") from error
-    check_size(*shades.shape)
-    return Canvas((shades >= _DARK).astype(np.uint8))
 
 
 def _graph(title: str, name: str, text: str, function: str, parse: Any) -> Stage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,8 @@ from farpoint.worlds.world import World
 # Pixels at least so bright, of 0 … 1, are floor.
 _BRIGHT = 0.5
 ENDINGS = (".npy", ".png")
+# What readers of broken files raise.
+UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, zlib.error)
 
 
 def world_from_array(
@@ -87,16 +89,25 @@ def read_floor(path: str | PathLike[str]) -> NDArray[Any]:
         if file.suffix.lower() == ".npy":
             return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
         if file.suffix.lower() == ".png":
-            return _read_picture(file)
-    except (OSError, ValueError, EOFError, SyntaxError, zlib.error) as error:
+            return picture_floor(file)
+    except UNREADABLE as error:
         raise InvalidFile(f"{file} must be a map in a .npy or PNG file; it cannot be read ({error}).") from error
     raise InvalidFile(f"{file} must be a map in a .npy or .png file; got {file.suffix!r}.")
 
 
-def _read_picture(path: Path) -> NDArray[np.bool_]:
+def picture_floor(picture: Path | BinaryIO) -> NDArray[np.bool_]:
+    """Return which pixels of a PNG are bright; what goes wrong is one of `UNREADABLE`.
+
+    >>> import io
+    >>> from matplotlib.image import imsave
+    >>> file = io.BytesIO()
+    >>> imsave(file, np.array([[0, 255]]), cmap="gray")
+    >>> picture_floor(io.BytesIO(file.getvalue()))
+    array([[False,  True]])
+    """
     from matplotlib.image import imread
 
-    pixels = np.asarray(imread(path, format="png"), dtype=np.float64)
+    pixels = np.asarray(imread(picture, format="png"), dtype=np.float64)
     if pixels.ndim == 2:
         return np.asarray(pixels >= _BRIGHT)
     # Gray, or red, green and blue; the last of two or four is opacity: what is seen through is wall.

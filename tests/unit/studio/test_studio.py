@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
+import struct
+import weakref
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +15,10 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import FarpointError, InvalidInput
-from farpoint.studio import comparing, playing, recipe, scoring, sources, uploads
+from farpoint.studio import comparing, jobs, playing, recipe, scoring, sources, uploads
 from farpoint.studio.frames import pack_frame, unpack_frame
 from farpoint.studio.guard import Guard
+from farpoint.studio.session import Session, Work
 from farpoint.studio.stage import MOST_CELLS, Canvas
 
 WEB = Path(sources.__file__).parent / "web"
@@ -67,7 +72,7 @@ def test_sizes_are_bounded_before_anything_is_made() -> None:
             sources.make_stage(source)
 
 
-def test_uploads() -> None:
+def test_uploads(tmp_path: Path) -> None:
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -75,11 +80,16 @@ def test_uploads() -> None:
     stage = uploads.read_upload("a.png", buffer.getvalue())
     assert stage.canvas is not None
     assert stage.canvas.text() == "#..\n#.#"
+    (tmp_path / "a.png").write_bytes(buffer.getvalue())
+    assert stage.world.fingerprint == fp.World.from_array(tmp_path / "a.png").fingerprint
+    header = struct.pack(">II", 20_000, 20_000) + buffer.getvalue()[24:29]
+    second = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     assert uploads.read_upload("a.csv", b"a,b,2\nb,c,3").world.weights is not None
     assert uploads.read_upload("a.txt", b"S..\r\n..G\r\n").world.n_states == 6
     for name, content, words in (
         ("a.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 16 + b"\x7f\xff\xff\xff" * 2, "pixels"),
-        ("a.png", buffer.getvalue()[:40], "whole PNG|pixels"),
+        ("a.png", buffer.getvalue()[:40], "whole PNG"),
+        ("a.png", buffer.getvalue()[:33] + second + buffer.getvalue()[33:], "two headers"),
         ("a.bin", b"\xff\xfe\xfd", "none of these"),
         ("a.graphml", b"<!DOCTYPE x><graphml/>", "entities"),
         ("a.graphml", b"<node" * 30_000, "at most"),
@@ -96,6 +106,7 @@ def test_scorer_agrees_with_score() -> None:
         scorer = scoring.Scorer(world)
         for t in (1, 4, 13, 60, 1000):
             found = scorer.compute(t)
+            assert isinstance(found, scoring.Scored)
             exact = fp.score(world, t)
             np.testing.assert_allclose(found.scores, exact, rtol=1e-7, atol=1e-13)
             assert found.goals.states.tolist() == fp.find_goals(world, exact).states.tolist()
@@ -187,3 +198,50 @@ def test_files_of_the_page_are_small_and_ask_no_one_else() -> None:
 def test_canvas_of_bytes_is_checked() -> None:
     with pytest.raises(InvalidInput, match="codes from 0 to 3"):
         Canvas.of_bytes(1, 2, np.array([1, 9], dtype=np.uint8))
+
+
+def test_score_from_a_process_is_that_of_a_thread() -> None:
+    world = fp.random_maze(30, 30, seed=2)
+    reported: list[float] = []
+    scorer = scoring.Scorer(world)
+    finished = scorer.finish(4, *jobs.score(reported.append, world, 4, {"solver": "local"}))
+    assert reported[-1] == 1.0
+    assert scorer.kept(4) is finished
+    expected = fp.find_goals(world, fp.score(world, 4))
+    assert finished.goals.states.tolist() == expected.states.tolist()
+    np.testing.assert_array_equal(finished.goals.prominences, expected.prominences)
+
+
+def test_only_long_scores_are_rough_or_in_a_process() -> None:
+    scorer = scoring.Scorer(fp.random_maze(116, 116, seed=1))
+    assert "tolerance" not in scorer.plan(13).keywords
+    assert scorer.plan(13).light
+    assert scorer.plan(50).keywords["tolerance"] == 1e-3
+    long = scorer.compute(1000)
+    assert isinstance(long, scoring.Plan)
+    assert not long.light
+
+
+def test_closed_tab_lets_go_of_its_world() -> None:
+    async def use_and_close() -> weakref.ref[fp.World]:
+        answered = asyncio.Event()
+
+        async def send(frame: bytes) -> None:
+            header, _ = unpack_frame(frame)
+            assert "error" not in header
+            if header["do"] == "score":
+                answered.set()
+
+        session = Session(Work(), send)
+        source = {"kind": "text", "text": "S....\n.....\n....G"}
+        await session.handle(pack_frame({"do": "open", "source": source, "version": 1}))
+        await session.handle(pack_frame({"do": "score", "t": 4, "prominences": True}))
+        await asyncio.wait_for(answered.wait(), 60)
+        assert session.stage is not None
+        world = weakref.ref(session.stage.world)
+        session.close()
+        return world
+
+    world = asyncio.run(use_and_close())
+    gc.collect()
+    assert world() is None

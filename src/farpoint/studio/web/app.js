@@ -65,12 +65,20 @@ export class App {
     const parameters = new URLSearchParams(location.hash.slice(1));
     this.ui.intro.hidden = recall("intro") !== null;
     if (!location.hash && !this.settings.world && recall("address")) for (const [name, value] of new URLSearchParams(recall("address"))) parameters.set(name, value);
+    await this.begin(parameters);
+  }
+
+  async begin(parameters) {
+    this.player.stop();
     this.readParameters(parameters);
+    // The address is written when the world is there that it names.
+    clearTimeout(this.keepTimer);
     try {
       const map = parameters.get("map") ?? (parameters.get("world") === "own" ? recall("map") : null);
       if (map) await this.openMap(map, Number(parameters.get("wind")) || 0);
       else if (parameters.get("world") === "file" && recall("file")) await this.openFile(...JSON.parse(recall("file")));
       else await this.open(readSource(parameters) ?? this.settings.world ?? { kind: "named", name: "four_rooms" });
+      this.restore(parameters);
     } catch (error) {
       this.complain(error.message);
       await this.open({ kind: "named", name: "four_rooms" });
@@ -87,16 +95,30 @@ export class App {
     this.nOptions = Number(parameters.get("k")) || null;
     this.chance = Number(parameters.get("p")) || null;
     this.prominence = Number(parameters.get("prominence")) || 0;
+    for (const panel of this.panels.splice(0)) this.dropPanel(panel);
     const known = this.settings.methods.map((method) => method.name);
     const methods = (parameters.get("methods") ?? "diffusion").split(",").filter((name) => known.includes(name)).slice(0, MOST_PANELS);
     for (const method of methods.length ? methods : ["diffusion"]) this.addPanel(method, false);
-    if (["score", "stationary"].includes(parameters.get("layer"))) this.layer = parameters.get("layer");
+    this.layer = parameters.get("layer") === "stationary" ? "stationary" : "score";
     this.ui.score.layers.set(this.layer);
     this.ui.options.number.set(this.nOptions ?? 0);
     this.ui.options.chance.set(Math.round(100 * (this.chance ?? 0)));
     this.ui.score.prominence.set(Math.round(100 * this.prominence));
-    if (parameters.get("tab")) this.setTab(parameters.get("tab"));
+    this.setTab(parameters.get("tab") ?? "options");
     this.showTime();
+  }
+
+  // What an address says of states and options, once the world is there that they belong to.
+  restore(parameters) {
+    const from = parameters.has("from") ? Number(parameters.get("from")) : -1;
+    if (Number.isInteger(from) && from >= 0 && from < this.world.n) this.setFrom(from);
+    if (parameters.get("layer") === "distance") this.setLayer("distance");
+    const picked = (parameters.get("options") ?? "").split(",");
+    this.panels.forEach((panel, index) => {
+      if (/^\d+$/.test(picked[index] ?? "")) panel.wanted = Number(picked[index]);
+    });
+    const agent = ["learn", "scratch"].find((mode) => mode === parameters.get("agent")) ?? "random";
+    if (agent !== this.player.mode) this.player.setMode(agent);
   }
 
   // The server has forgotten this tab: it is told everything again.
@@ -141,6 +163,8 @@ export class App {
     if (!world.editable) this.painter.setTool("look");
     this.ui.world.paintBox.hidden = !world.editable;
     this.ui.world.wind.set(this.wind);
+    this.ui.options.usual.text = world.n > MANY_STATES ? "20" : "all";
+    this.ui.options.number.refresh();
     this.view.fitted = true;
     this.base = new Field(world, this.colors);
     // Two wide maps fit better below each other.
@@ -157,6 +181,7 @@ export class App {
   }
 
   edit(places, codes) {
+    for (const panel of this.panels) this.forgetOptions(panel);
     this.source = { kind: "cells", rows: this.world.rows, cols: this.world.cols, wind: this.wind, name: this.world.name };
     this.link.ask({ do: "edit", version: ++this.version, wind: this.wind }, { places, codes })
       .then((answer) => this.edited(answer))
@@ -192,6 +217,8 @@ export class App {
 
   refresh() {
     clearTimeout(this.curveTimer);
+    // The score comes first; the curve goes on where it was when t has come to rest.
+    this.link.cancel("curve");
     this.askScore();
     for (const panel of this.panels) this.askOptions(panel);
     this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
@@ -245,6 +272,7 @@ export class App {
       const goals = this.prominentGoals();
       if (this.isWhole(panel)) panel.options = goals;
       panel.shownGoals = panel.method === "diffusion" ? goals : (panel.options ?? []);
+      this.selectWanted(panel);
       this.showPanelHead(panel);
       panel.board.draw();
     }
@@ -255,6 +283,7 @@ export class App {
 
   async askOptions(panel, wanted = false) {
     this.deselect(panel);
+    panel.problem = "";
     clearTimeout(panel.timer);
     if (this.isWhole(panel)) return;
     panel.tooMany = this.world.n > MOST_STATES && !wanted;

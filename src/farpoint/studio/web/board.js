@@ -191,6 +191,18 @@ export class Board {
     return best;
   }
 
+  // Moves the map so far that a cell or node is on the canvas.
+  reveal(hit) {
+    const [x, y] = this.world.drawn === "map" ? this.cellPoint(hit) : this.point(hit);
+    const margin = Math.min(40, this.width / 4, this.height / 4);
+    const dx = Math.max(margin - x, Math.min(0, this.width - margin - x));
+    const dy = Math.max(margin - y, Math.min(0, this.height - margin - y));
+    if (this.view.fitted || (!dx && !dy)) return;
+    this.view.x += dx;
+    this.view.y += dy;
+    this.handlers.moved();
+  }
+
   place(event) {
     const box = this.canvas.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];

@@ -137,7 +137,12 @@ export const changeMethods = {
     if (this.nOptions) parameters.set("k", this.nOptions);
     if (this.chance) parameters.set("p", this.chance);
     if (this.prominence) parameters.set("prominence", this.prominence);
-    if (this.layer === "stationary") parameters.set("layer", this.layer);
+    if (["stationary", "distance"].includes(this.layer)) parameters.set("layer", this.layer);
+    if (this.from >= 0) parameters.set("from", this.from);
+    const picked = this.panels.map((panel) => panel.wanted ?? (panel.option >= 0 ? panel.option : "")).join(",");
+    if (/\d/.test(picked)) parameters.set("options", picked);
+    if (this.tab !== "options") parameters.set("tab", this.tab);
+    if (this.player.mode !== "random") parameters.set("agent", this.player.mode);
     history.replaceState(history.state, "", `#${parameters}`);
     remember("address", parameters.toString());
     if (map) remember("map", map);
@@ -181,6 +186,8 @@ export const changeMethods = {
     curve.addEventListener("click", (event) => this.setTime(timeAt(curve, event, INSET)));
     new ResizeObserver(() => this.drawCurve()).observe(curve);
     listenToKeys(this, this.ui.root);
+    // Another link, opened in the same tab.
+    window.addEventListener("hashchange", () => this.begin(new URLSearchParams(location.hash.slice(1))));
     const { root } = this.ui;
     root.addEventListener("dragover", (event) => {
       event.preventDefault();

@@ -46,7 +46,11 @@ export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = fa
   }
   context.textAlign = "center";
   context.textBaseline = "top";
-  for (const tick of niceTicks(0, right, width < 260 ? 2 : 4)) context.fillText(number(tick), px(tick), height - MARGIN.bottom + 4);
+  for (const tick of niceTicks(0, right, width < 260 ? 2 : 4)) {
+    const text = number(tick);
+    // The last one must not be cut off by the edge.
+    context.fillText(text, Math.min(px(tick), width - context.measureText(text).width / 2), height - MARGIN.bottom + 4);
+  }
   context.fillText(xLabel, (MARGIN.left + width - MARGIN.right) / 2, height - 13);
   context.save();
   context.translate(9, (height - MARGIN.bottom + MARGIN.top) / 2);

@@ -2,7 +2,7 @@
 
 export const KEYS = [
   ["V  B  R  F", "look, brush, box, fill"], ["1  2  3  4", "wall, floor, start, target"], ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
-  [",  .", "smaller t, larger t"], ["Space, S", "play or pause, one step"], ["Arrows, Enter", "on a panel: move the cursor, click or paint"],
+  [",  .", "smaller t, larger t"], ["Space, S", "play or pause, one step"], ["Arrows, Enter", "on a panel: move the cursor, click or paint (a box: Enter on two corners)"],
   ["+  −  0", "zoom in, out, fit"], ["Shift+drag, wheel", "move and zoom the map"], ["Esc", "clear what was clicked"], ["D", "light or dark"],
 ];
 

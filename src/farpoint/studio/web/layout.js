@@ -26,7 +26,7 @@ function worldSection(settings, act) {
   const preset = h("select", { "aria-label": "World", id: "world-select", onchange: () => act.choosePreset(preset.value) },
     h("optgroup", { label: "The paper's worlds" }, option("named four_rooms", "4Rooms"), option("named maze", "Maze"), option("named ring", "Ring")),
     h("optgroup", { label: "Grids of any size" }, option("open_room", "Open room"), option("random_maze", "Random maze")),
-    h("optgroup", { label: "Gymnasium" }, ...settings.envs.map((name) => option(`env ${name}`, name)), option("env ", "Another, by name …")),
+    h("optgroup", { label: "Gymnasium" }, ...settings.envs.map((name) => option(`env ${name}`, name.replace(/-v\d+$/, ""))), option("env ", "Another, by name …")),
     h("optgroup", { label: "Graphs" }, ...settings.graphs.map((name) => option(`graph ${name}`, name))),
     h("option", { value: "own", disabled: true }, "Your own"));
   const rows = numberInput("Rows", 13, 1, 2000);
@@ -68,12 +68,13 @@ function scoreBar(act) {
 }
 
 function optionsTab(act) {
-  const number = slider("Options per method", { min: 0, max: 40, step: 1, value: 0, show: (value) => (value ? String(value) : "all"), change: act.setNumber });
+  const usual = { text: "all" };
+  const number = slider("Options per method", { min: 0, max: 40, step: 1, value: 0, show: (value) => (value ? String(value) : usual.text), change: act.setNumber });
   const chance = slider("Option probability", { min: 0, max: 90, step: 1, value: 0, show: (value) => (value ? `${value} %` : "by the options"), change: act.setChance });
   const table = h("div", { class: "table", "aria-live": "polite" });
   const add = button("Add a panel", "Show another method beside the others", act.addPanel, "strong");
   const picked = h("p", { class: "note", id: "picked" });
-  return { body: h("div", { class: "stack" }, add, number, chance, picked, h("h3", {}, "Steps between states, exactly"), table), number, chance, table, add, picked };
+  return { body: h("div", { class: "stack" }, add, number, chance, picked, h("h3", {}, "Steps between states, exactly"), table), number, usual, chance, table, add, picked };
 }
 
 function agentsTab(act) {
@@ -93,7 +94,7 @@ function takeTab(act) {
   return { body: h("div", { class: "stack" },
     item("Copy as Python", "The lines that compute this again", "python"), item("Copy link", "An address that shows this page", "link"),
     item("PNG", "The panels as a picture", "png"), item("SVG", "The panels as vector graphics", "svg"),
-    item("options.npz", "The options of the first panel, for OptionSet.load", "npz"), item("Map as text", "For farpoint discover", "text")) };
+    item("options.npz", "The options of the first panel, for OptionSet.load", "npz"), item("Map as text", "map.txt, for farpoint discover", "text")) };
 }
 
 export function layout(root, settings, act) {

@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { KEYS } from "./keys.js";
 import { number, theme } from "./palette.js";
 import { describe } from "./painting.js";
+import { showTable } from "./table.js";
 
 const ALERT_MS = 9000;
 const NAMES = { score: "score", stationary: "π₀", distance: "distance", visits: "visits" };
@@ -22,6 +23,7 @@ export const lookMethods = {
       this.showPanelHead(panel);
     }
     this.drawAll();
+    if (this.table) showTable(this, this.table);
     if (this.player?.runs) this.player.drawCurve();
   },
 
@@ -35,6 +37,7 @@ export const lookMethods = {
     this.tab = tab;
     this.ui.tabs.set(tab);
     for (const [name, body] of Object.entries(this.ui.bodies)) body.hidden = name !== tab;
+    if (this.world) this.keep();
     if (tab === "agents") this.player.drawCurve();
     if (tab === "options" && this.world && !this.ui.options.table.querySelector("table")) this.askTable();
   },

@@ -13,7 +13,7 @@ export class MarkLayer {
   }
   draw(board) {
     const { world, panel, view } = board;
-    const key = [world, world.version, panel.shownGoals, panel.options, panel.option, panel.allShown, panel.arrows, panel.route, panel.path, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
+    const key = [world, world.version, panel.shownGoals, panel.options, panel.found, panel.option, panel.allShown, panel.arrows, panel.route, panel.path, panel.target, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
     if (key.some((value, index) => value !== this.key[index])) {
       this.key = key;
       [this.canvas.width, this.canvas.height] = [board.canvas.width, board.canvas.height];
@@ -25,6 +25,7 @@ export class MarkLayer {
       if (panel.arrows) drawArrows(board, panel.arrows);
       for (const path of [panel.path, panel.route]) if (path) drawPath(board, path, board.colors.path, 3);
       drawGoals(board);
+      if (panel.target !== undefined) drawTarget(board, panel.target);
       drawPlaces(board, true);
       board.context = onBoard;
     }
@@ -100,10 +101,14 @@ function drawGoals(board) {
   const { context, panel, colors } = board;
   const radius = goalRadius(board);
   const dots = panel.shownGoals ?? [];
-  const picked = panel.options ?? [];
+  const picked = panel.found ?? panel.options ?? [];
+  // Of several states in one cell one circle is seen.
+  const seen = new Set();
   const circle = (state, size, fill, width) => {
     const [x, y] = board.point(state);
-    if (!visible(board, x, y)) return false;
+    const key = board.world.shared ? `${size} ${board.world.stateCell[state]}` : null;
+    if (!visible(board, x, y) || seen.has(key)) return false;
+    if (key) seen.add(key);
     context.beginPath();
     context.arc(x, y, size, 0, 2 * Math.PI);
     context.fillStyle = fill;
@@ -124,8 +129,23 @@ function drawGoals(board) {
   }
 }
 
-function drawArrows(board, { begins, leads }) {
+// Where an agent learns to go.
+function drawTarget(board, state) {
   const { context, colors } = board;
+  const [x, y] = board.point(state);
+  const radius = Math.max(5, Math.min(12, board.radius * 0.7));
+  for (const [size, fill] of [[radius, colors.edge], [radius - 1.5, colors.ring], [radius * 0.62, colors.accent], [radius * 0.28, colors.ring]]) {
+    context.beginPath();
+    context.arc(x, y, size, 0, 2 * Math.PI);
+    context.fillStyle = fill;
+    context.fill();
+  }
+}
+
+function drawArrows(board, { begins, leads }) {
+  const { context, colors, panel } = board;
+  // Below a circle only the tip of an arrow would be seen.
+  const covered = new Set(panel.shownGoals ?? []);
   const radius = board.world.drawn === "map" ? board.radius : Math.max(board.radius, 8);
   if (radius < 4) return;
   context.lineCap = "round";
@@ -135,7 +155,7 @@ function drawArrows(board, { begins, leads }) {
     context.beginPath();
     for (let index = 0; index < begins.length; index++) {
       const [x0, y0] = board.point(begins[index]);
-      if (!visible(board, x0, y0)) continue;
+      if (!visible(board, x0, y0) || (covered.has(begins[index]) && board.world.drawn === "map")) continue;
       const [x1, y1] = board.point(leads[index]);
       const length = Math.hypot(x1 - x0, y1 - y0) || 1;
       const [dx, dy] = [(x1 - x0) / length, (y1 - y0) / length];

@@ -1,5 +1,5 @@
 // Painting with the pointer or the keyboard, undo and redo; edits go up in batches.
-import { History, line, rectangle, region, Stroke } from "./map.js";
+import { History, line, rectangle, region, START, Stroke } from "./map.js";
 import { placeName, stateAt, towards } from "./world.js";
 
 const BATCH_MS = 45;
@@ -46,7 +46,7 @@ export class Painter {
     this.from = this.last = hit;
     if (this.tool === "brush") this.paint([hit]);
     else if (this.tool === "fill") {
-      this.paint(region(app.world.cells, app.world.rows, app.world.cols, hit));
+      this.paint(this.material === START ? [hit] : region(app.world.cells, app.world.rows, app.world.cols, hit));
       this.finish();
     } else this.preview(hit);
   }
@@ -82,6 +82,8 @@ export class Painter {
 
   paint(cells) {
     const changed = [];
+    // There is one start: the last of them.
+    if (this.material === START) cells = cells.slice(-1);
     for (const cell of cells) changed.push(...this.stroke.paint(cell, this.material));
     this.send(changed);
   }
@@ -150,14 +152,21 @@ export class Painter {
       event.preventDefault();
       event.stopPropagation();
       board.cursor = this.moved(board.cursor, ...step);
+      board.reveal(board.cursor);
+      if (this.stroke) this.preview(board.cursor);
       this.app.hover(board, board.cursor);
       this.app.speak(this.app.describe(board, board.cursor));
       board.draw();
     } else if (event.key === "Enter" && board.cursor >= 0) {
       event.preventDefault();
-      this.down(board, board.cursor);
-      this.up(board, board.cursor);
-      this.app.speak(this.app.describe(board, board.cursor));
+      // A box has two corners, with an Enter each.
+      const corner = this.tool === "box" && !this.stroke;
+      if (!this.stroke) this.down(board, board.cursor);
+      if (!corner) this.up(board, board.cursor);
+      this.app.speak(corner ? "One corner of the box; Enter on the other paints it, Escape does not." : this.app.describe(board, board.cursor));
+    } else if (event.key === "Escape" && this.stroke) {
+      event.preventDefault();
+      this.abort();
     }
   }
 
@@ -183,7 +192,7 @@ export function describe(app, board, hit) {
   const value = board.field?.values?.[state];
   const parts = [place, `state ${state}`];
   if (value !== undefined) parts.push(`${app.layerName()} ${app.show(value)}`);
-  const option = Array.from(board.panel.options ?? []).indexOf(state);
+  const option = Array.from(board.panel.found ?? board.panel.options ?? []).indexOf(state);
   if (option >= 0) parts.push(`goal of option ${option}`);
   if (state === world.start) parts.push("start");
   return parts.join(" · ");

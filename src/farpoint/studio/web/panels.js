@@ -37,7 +37,7 @@ export const panelMethods = {
     const canvas = h("canvas", { tabindex: 0, role: "application", "data-tool": painter.tool });
     panel.dot = h("i", {});
     panel.select = h("select", { "aria-label": "Method of this panel", onchange: () => this.setMethod(panel, panel.select.value) },
-      ...this.settings.methods.map(({ name, title }) => h("option", { value: name }, title)));
+      ...this.settings.methods.map(({ name, title }) => h("option", { value: name }, title.replace(/ options$/, ""))));
     panel.count = h("span", {});
     panel.finder = h("button", { type: "button", hidden: true, title: "Discover 20 options in this large world", onclick: () => this.askOptions(panel, true) }, "Discover");
     panel.closer = h("button", { type: "button", class: "icon", title: "Close this panel", "aria-label": "Close this panel", onclick: () => this.removePanel(panel) }, "×");
@@ -62,11 +62,16 @@ export const panelMethods = {
     }
   },
 
-  removePanel(panel) {
-    if (this.panels.length === 1) return;
+  dropPanel(panel) {
+    clearTimeout(panel.timer);
     panel.board.destroy();
     panel.element.remove();
+  },
+
+  removePanel(panel) {
+    if (this.panels.length === 1) return;
     this.panels.splice(this.panels.indexOf(panel), 1);
+    this.dropPanel(panel);
     this.arrange();
     this.player.reset();
     // Channels are named by places, which have moved.
@@ -98,7 +103,7 @@ export const panelMethods = {
 
   attach(panel) {
     panel.field = new Field(this.world, this.colors);
-    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null, path: null, agent: -1, trail: null, found: null, target: undefined });
+    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null, path: null, agent: -1, trail: null, found: null, target: undefined, wanted: undefined });
     Object.assign(panel.board, { world: this.world, field: this.base, colors: this.colors, cursor: -1, from: -1 });
     if (panel.board.width) panel.board.fit();
     this.showPanelHead(panel);
@@ -107,7 +112,7 @@ export const panelMethods = {
   showPanelHead(panel) {
     panel.select.value = panel.method;
     panel.dot.style.background = this.colorOf(panel.method);
-    const number = panel.options?.length ?? 0;
+    const number = (panel.found ?? panel.options ?? []).length;
     panel.count.textContent = panel.problem ? "not here" : panel.waiting ? "…" : panel.method === "none" ? "no options" : `${number.toLocaleString("en-US")} ${number === 1 ? "option" : "options"}`;
     panel.count.title = panel.problem ?? "";
     panel.finder.hidden = !panel.tooMany || panel.method === "none";
@@ -121,7 +126,7 @@ export const panelMethods = {
     const state = stateAt(this.world, hit);
     if (state < 0) return this.clearPick();
     const { panel } = board;
-    const goals = Array.from(panel.options ?? []);
+    const goals = this.isSettled(panel) ? Array.from(panel.options ?? []) : [];
     const cell = this.world.drawn === "map" ? this.world.stateCell[state] : state;
     const option = goals.findIndex((goal) => (this.world.drawn === "map" ? this.world.stateCell[goal] === cell : goal === state));
     if (option >= 0) this.pick(panel, option);
@@ -136,6 +141,7 @@ export const panelMethods = {
     }
     if (this.layer === "distance") this.askScore();
     this.drawAll();
+    this.keep();
   },
 
   clearPick() {
@@ -146,19 +152,43 @@ export const panelMethods = {
     }
     this.ui.options.picked.textContent = "";
     this.drawAll();
+    this.keep();
   },
 
   deselect(panel) {
-    Object.assign(panel, { options: [], shownGoals: [], problem: "", option: -1, arrows: null, route: null });
+    Object.assign(panel, { option: -1, arrows: null, route: null });
+  },
+
+  // The numbers of states mean others once a cell was painted.
+  forgetOptions(panel) {
+    this.deselect(panel);
+    Object.assign(panel, { options: [], shownGoals: [] });
   },
 
   pick(panel, option) {
+    this.setTab("options");
+    this.select(panel, option);
+    this.keep();
+  },
+
+  select(panel, option) {
     panel.option = option;
     panel.arrows = panel.route = null;
-    this.setTab("options");
     this.askPolicy(panel);
     this.askRoute(panel);
     this.drawAll();
+  },
+
+  // An address names options by their numbers, which count once the options are known.
+  selectWanted(panel) {
+    if (panel.wanted === undefined || !this.isSettled(panel) || !panel.options.length) return;
+    const { wanted } = panel;
+    panel.wanted = undefined;
+    if (wanted < panel.options.length) this.select(panel, wanted);
+  },
+
+  isSettled(panel) {
+    return this.scored?.t === this.t && this.scored.version === this.applied && !panel.waiting;
   },
 
   async askPolicy(panel) {
@@ -181,10 +211,11 @@ export const panelMethods = {
       const answer = await this.ask({ do: "route", channel: `route${index}`, method: panel.method, option: panel.option, state });
       if (answer.version !== this.applied || panel.option !== answer.option) return;
       panel.route = answer.states;
-      this.ui.options.picked.textContent = `${name}: ${answer.states.length - 1} steps from state ${state}. Click another cell to begin there.`;
+      const steps = answer.states.length - 1;
+      this.ui.options.picked.textContent = `${name}: ${steps} ${steps === 1 ? "step" : "steps"} from state ${state}. Click another to begin there.`;
     } catch {
       panel.route = null;
-      this.ui.options.picked.textContent = `${name} cannot start in state ${state}. Click another cell to begin there.`;
+      this.ui.options.picked.textContent = `${name} cannot start in state ${state}. Click another to begin there.`;
     }
     panel.board.draw();
   },

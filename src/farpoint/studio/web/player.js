@@ -28,6 +28,7 @@ export class Player {
     this.reset();
     if (mode === "learn" && this.app.layer === "visits") this.app.setLayer("score");
     this.app.ui.agents.mode.set(mode);
+    this.app.keep();
   }
 
   reset() {
@@ -42,6 +43,7 @@ export class Player {
       panel.trail = null;
       panel.path = null;
       panel.found = null;
+      panel.target = undefined;
       if (panel.field) panel.field.known = null;
     }
     this.app.refreshGoals();
@@ -188,14 +190,18 @@ export class Player {
   }
 
   show() {
+    const { app } = this;
     const now = performance.now();
     for (const run of this.runs) {
       if (this.mode === "learn") {
         run.panel.board.draw();
         continue;
       }
-      if (this.mode === "scratch") run.panel.shownGoals = run.panel.options = run.panel.found;
-      this.app.showVisits(run.panel, run);
+      if (this.mode === "scratch" && run.panel.shownGoals !== run.panel.found) {
+        run.panel.shownGoals = run.panel.found;
+        app.showPanelHead(run.panel);
+      }
+      app.showVisits(run.panel, run);
     }
     // Curves are read, not watched: ten times a second will do.
     if (!this.playing || now - (this.curveDrawn ?? 0) > 100) {

@@ -5,6 +5,7 @@ import { number } from "./palette.js";
 const COLUMNS = [["median", "Median over targets of the expected steps from a random state"], ["mean", "Mean of the expected steps"], ["worst", "The longest of them"], ["cover", "Steps until every state was visited, mean of 40 walks"]];
 
 export function showTable(app, table) {
+  app.table = table;
   const place = app.ui.options.table;
   if (!table) {
     place.replaceChildren(h("p", { class: "note" }, "Computing …"));
@@ -24,7 +25,9 @@ export function showTable(app, table) {
     return h("tr", { "data-method": row.method, title: `${row.n_options} options, taken with probability ${number(row.probability)}` }, name, ...cells);
   });
   const notes = [];
-  if (table.sampled) notes.push("Over 60 sampled targets.");
+  const problems = table.rows.filter((row) => row.problem);
+  if (problems.length) notes.push(`Not defined: ${problems[0].problem}`);
+  if (table.sampled && problems.length < table.rows.length) notes.push("Over 60 sampled targets.");
   if (table.difficulty) notes.push(`Difficulty of this world: ${number(table.difficulty)}.`);
   place.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)), notes.length ? h("p", { class: "note" }, notes.join(" ")) : "");
 }

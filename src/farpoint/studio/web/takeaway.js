@@ -116,7 +116,10 @@ export async function take(app, what) {
   if (what === "svg") return save(`${app.world.name}.svg`, svgText(app), "image/svg+xml");
   if (what === "link") {
     await app.writeAddress();
-    return copy(app, location.href, "Link");
+    // Whoever may open the page has a token; it is not given away with a link.
+    const address = new URL(location.href);
+    address.searchParams.delete("token");
+    return copy(app, address.href, "Link");
   }
   const answer = await app.ask({ do: "take", what, method: app.panels[0].method, panels: app.panelList() });
   if (what === "npz") return save("options.npz", answer.file, "application/octet-stream");
