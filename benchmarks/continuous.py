@@ -30,7 +30,7 @@ N_RUNS = 10
 RADIUS = 0.7
 # Size, pushes, and pushes per episode.
 POINT_MAZES = (("UMaze", 300, 50), ("Medium", 1_500, 50), ("Large", 2_000, 100))
-N_POINT_MAZE_RUNS = 20
+N_POINT_MAZE_RUNS = 60
 
 
 class Arrived(Exception):
