@@ -66,8 +66,11 @@ def test_the_ranking_follows_the_numbers() -> None:
     assert [row["method"] for row in rows] == [METHOD_TITLES[method] for method in reversed(METHODS)]
     assert [row["times the best, IQM [95 %]"] for row in rows][:2] == ["1.00 [1.00, 1.00]", "2.00 [2.00, 2.00]"]
     assert [row["within 1 % of the best"] for row in rows][:2] == ["100 %", "0 %"]
-    (axes,) = draw_profiles(made_up(steps), ["mazes"]).axes
-    assert len(axes.lines) == len(METHODS)
+    profile, legend = draw_profiles(made_up(steps), ["mazes"]).axes
+    assert len(profile.lines) == len(METHODS)
+    named = legend.get_legend()
+    assert named is not None
+    assert [text.get_text() for text in named.get_texts()] == [METHOD_TITLES[method] for method in METHODS]
 
 
 def test_a_profile_is_the_share_of_worlds_within_each_factor() -> None:

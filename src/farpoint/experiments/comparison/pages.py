@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from farpoint.experiments.comparison.plan import FAMILIES, MEASURES, METHODS, Results, part_of, worlds_of
 from farpoint.experiments.comparison.profiles import (
     FACTORS,
+    WIDE_FACTORS,
     profile_of,
     ratios_to_best,
     typical_ratio,
@@ -24,6 +26,9 @@ from farpoint.report.tables import Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_COLUMNS = 3
+_WORLDS_FOR_BANDS = 10
+_MOST_TICKS = 6
 # No options are discovered in no time.
 _TIMED = tuple(method for method in METHODS if method != "none")
 
@@ -84,27 +89,43 @@ def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
 def draw_profiles(results: Results, families: Sequence[str]) -> Figure:
     """Draw one performance profile per measure."""
     measures = [measure for measure in MEASURES if len(table_of(results, measure, families)[0])]
-    figure = new_figure(4.2 * len(measures), 4.2)
-    sheets = np.atleast_1d(figure.subplots(1, len(measures), sharey=True))
-    for axes, measure in zip(sheets, measures, strict=True):
-        values, of_family, methods = table_of(results, measure, families)
-        profile = with_interval(profile_of, ratios_to_best(values), of_family)
-        for number, method in enumerate(methods):
-            color = METHOD_COLORS[method]
-            axes.fill_between(FACTORS, profile.low[number], profile.high[number], color=color, alpha=0.12, linewidth=0)
-            axes.plot(
-                FACTORS, profile.value[number], color=color, linestyle=METHOD_LINES[method],
-                label=METHOD_TITLES[method], linewidth=1.5,
-            )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_xticks([1, 2, 5, 10], ["1", "2", "5", "10"])
-        axes.minorticks_off()
-        axes.set_xlabel("times the best method")
-        axes.set_title(MEASURES[measure], fontsize=9)
-        tidy(axes)
-    sheets[0].set_ylabel("share of the worlds")
-    sheets[0].legend(frameon=False, fontsize=7)
+    n_columns = min(len(measures) + 1, _COLUMNS)
+    n_rows = -(-(len(measures) + 1) // n_columns)
+    figure = new_figure(4.2 * n_columns, 3.6 * n_rows)
+    sheets = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False).ravel()
+    for axes, measure in zip(sheets, measures, strict=False):
+        _draw_profile(axes, measure, *table_of(results, measure, families))
+    for axes in sheets[::n_columns]:
+        axes.set_ylabel("share of the worlds")
+    for axes in sheets[len(measures) :]:
+        axes.set_axis_off()
+    handles = {line.get_label(): line for axes in sheets for line in axes.lines}
+    sheets[len(measures)].legend(handles.values(), handles.keys(), frameon=False, loc="center left")
     return figure
+
+
+def _draw_profile(
+    axes: Any, measure: str, values: NDArray[np.float64], of_family: NDArray[np.int64], methods: tuple[str, ...]
+) -> None:
+    factors = WIDE_FACTORS if measure == "seconds" else FACTORS
+    profile = with_interval(partial(profile_of, factors=factors), ratios_to_best(values), of_family)
+    for number, method in enumerate(methods):
+        color = METHOD_COLORS[method]
+        # The bands of a few worlds would cover everything.
+        if len(values) >= _WORLDS_FOR_BANDS:
+            axes.fill_between(factors, profile.low[number], profile.high[number], color=color, alpha=0.12, linewidth=0)
+        axes.plot(
+            factors, profile.value[number], color=color, linestyle=METHOD_LINES[method], label=METHOD_TITLES[method],
+            linewidth=1.5,
+        )  # fmt: skip
+    ticks = [tick for tick in (1, 2, 5, 10, 100, 1_000, 10_000) if tick <= factors[-1] * 1.001]
+    ticks = ticks if len(ticks) < _MOST_TICKS else [tick for tick in ticks if tick not in (2, 5)]
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("times the best method")
+    axes.set_title(f"{MEASURES[measure]}, {len(values)} worlds", fontsize=9)
+    tidy(axes)
 
 
 def _short(number: float) -> str:

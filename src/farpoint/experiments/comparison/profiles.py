@@ -16,6 +16,7 @@ from scipy import stats
 
 N_RESAMPLES = 1_000
 FACTORS = np.geomspace(1.0, 10.0, 60)
+WIDE_FACTORS = np.geomspace(1.0, 10_000.0, 120)
 
 
 class Interval(NamedTuple):
@@ -37,14 +38,14 @@ def ratios_to_best(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(finite / np.maximum(finite.min(axis=1, keepdims=True), 1e-12))
 
 
-def profile_of(ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+def profile_of(ratios: NDArray[np.float64], factors: NDArray[np.float64] = FACTORS) -> NDArray[np.float64]:
     """Return the share of the worlds in which each method is within each factor of the best: methods × factors.
 
     >>> profile_of(np.array([[1.0, 2.0], [1.0, 20.0]]))[:, [0, -1]]
     array([[1. , 1. ],
            [0. , 0.5]])
     """
-    return np.asarray((ratios[:, :, None] <= FACTORS * (1.0 + 1e-12)).mean(axis=0))
+    return np.asarray((ratios[:, :, None] <= factors * (1.0 + 1e-12)).mean(axis=0))
 
 
 def typical_ratio(ratios: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -16,7 +16,7 @@ def summarize(results: Results, experiments: Sequence[Experiment[Scale]]) -> Sum
     families = known_families([experiment.name for experiment in experiments])
     caption = (
         "Performance profiles: in which share of the worlds a method needs at most so many times what the best one "
-        "needs. Bands: 95 %, worlds resampled within each family."
+        "needs. Bands (of ten worlds or more): 95 %, worlds resampled within each family."
     )
     rows = ranking_rows(results, families)
     lines = [" | ".join(row), " | ".join("---" for _ in row)] if (row := rows[0] if rows else {}) else []
