@@ -9,6 +9,11 @@ from numpy.typing import NDArray
 
 from farpoint.compiling import compiled
 
+# Numbers of routes grow exponentially with the distance. Where a level has more than this, all of it is divided by its
+# largest; what is then below the least number counts as that.
+_MANY = 1e200
+_FEWEST = 1e-200
+
 
 @compiled(nogil=True)
 def dependencies(
@@ -25,13 +30,26 @@ def dependencies(
     queue = np.empty(n_states, dtype=np.int32)
     n_routes = np.zeros(n_states)
     onward = np.zeros(n_states)  # (1 + δ(w)) / σ(w)
+    # What the numbers of routes of each level were divided by, and how many moves away it is.
+    divisors = np.ones(n_states + 1)
     for source in sources:
         queue[0] = source
         moves[source] = 0
         n_routes[source] = 1.0
-        first, last = 0, 1
+        first, last, level = 0, 1, 0
         while first < last:
             u = queue[first]
+            if moves[u] > level:
+                # All routes to the states at this distance have been counted by now.
+                level = moves[u]
+                most = 0.0
+                for place in range(first, last):
+                    most = max(most, n_routes[queue[place]])
+                divisors[level] = 1.0
+                if most > _MANY:
+                    divisors[level] = most
+                    for place in range(first, last):
+                        n_routes[queue[place]] = max(n_routes[queue[place]] / most, _FEWEST)
             first += 1
             farther = moves[u] + 1
             routes = n_routes[u]
@@ -52,7 +70,7 @@ def dependencies(
                 v = indices[entry]
                 if moves[v] == farther:
                     passing += onward[v]
-            dependency = n_routes[u] * passing
+            dependency = n_routes[u] * passing / divisors[min(farther, n_states)]
             onward[u] = (1.0 + dependency) / n_routes[u]
             total[u] += dependency
             squares[u] += dependency * dependency

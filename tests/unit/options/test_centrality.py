@@ -52,3 +52,27 @@ def test_samples_are_within_their_bound() -> None:
 def test_refusals() -> None:
     with pytest.raises(InvalidInput, match="n_sources must be at least 2; got 1"):
         betweenness(fp.maze(), n_sources=1)
+
+
+def test_more_routes_than_a_double_can_count() -> None:
+    """A chain of 1,500 diamonds has 2¹⁵⁰⁰ shortest routes; each of its states is passed by half or all of those."""
+    n = 1_500
+    diamonds = nx.Graph()
+    for number in range(n):
+        begin = 3 * number
+        diamonds.add_edges_from(
+            [(begin, begin + 1), (begin, begin + 2), (begin + 1, begin + 3), (begin + 2, begin + 3)]
+        )
+    order = sorted(diamonds)
+    found = betweenness(fp.World.from_graph(nx.to_scipy_sparse_array(diamonds, nodelist=order)), n_sources=40)
+    assert np.isfinite(found.values).all()
+    assert np.isfinite(found.bound).all()
+    assert found.bound.max() < 1
+    # By hand: a joint between diamonds separates the states before it from those behind it, and half of the routes
+    # between the two sides of each of its diamonds pass it.
+    joint, size = 3 * (n // 2), 3 * n + 1
+    passed = (2 * joint * (size - 1 - joint) + 2) / ((size - 1) * (size - 2))
+    assert abs(found.values[joint] - passed) <= found.bound[joint]
+    exact = betweenness(fp.World.from_graph(nx.to_scipy_sparse_array(diamonds, nodelist=order)))
+    assert exact.values[joint] == pytest.approx(passed, rel=1e-9)
+    assert exact.values[3 * 700 + 1] == pytest.approx(exact.values[3 * 700 + 2], rel=1e-9)
