@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = 3
 _WORLDS_FOR_BANDS = 10
-_MOST_TICKS = 6
 # No options are discovered in no time.
 _TIMED = tuple(method for method in METHODS if method != "none")
 
@@ -107,7 +106,8 @@ def draw_profiles(results: Results, families: Sequence[str]) -> Figure:
 def _draw_profile(
     axes: Any, measure: str, values: NDArray[np.float64], of_family: NDArray[np.int64], methods: tuple[str, ...]
 ) -> None:
-    factors = WIDE_FACTORS if measure == "seconds" else FACTORS
+    wide = measure == "seconds"
+    factors, ticks = (WIDE_FACTORS, (1, 10, 100, 1_000, 10_000)) if wide else (FACTORS, (1, 2, 5, 10))
     profile = with_interval(partial(profile_of, factors=factors), ratios_to_best(values), of_family)
     for number, method in enumerate(methods):
         color = METHOD_COLORS[method]
@@ -118,8 +118,6 @@ def _draw_profile(
             factors, profile.value[number], color=color, linestyle=METHOD_LINES[method], label=METHOD_TITLES[method],
             linewidth=1.5,
         )  # fmt: skip
-    ticks = [tick for tick in (1, 2, 5, 10, 100, 1_000, 10_000) if tick <= factors[-1] * 1.001]
-    ticks = ticks if len(ticks) < _MOST_TICKS else [tick for tick in ticks if tick not in (2, 5)]
     axes.set_xscale("log")
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.minorticks_off()
