@@ -75,7 +75,10 @@ def test_farpoint_is_the_best_pair_of_a_small_world() -> None:
 
 def test_the_cover_estimate_is_that_of_independent_arrivals() -> None:
     # Inclusion and exclusion, by hand: 90 − (1/(1/10+1/20) + 1/(1/10+1/60) + 1/(1/20+1/60)) + 1/(1/10+1/20+1/60).
-    assert float(objective_of(np.array([10.0, 20.0, 60.0]), "cover")) == pytest.approx(65.762, rel=0.02)
+    assert float(objective_of(np.array([10.0, 20.0, 60.0]), "cover")) == pytest.approx(65.762, rel=1e-4)
+    # And the value of one set of goals is not that of the sets beside it.
+    beside = np.stack([[10.0, 20.0, 60.0], [1.0, 2.0, 3e5]], axis=1)
+    assert objective_of(beside, "cover")[0] == objective_of(beside[:, :1], "cover")[0]
 
 
 def test_drawn_targets_have_the_mean_of_all_states() -> None:
