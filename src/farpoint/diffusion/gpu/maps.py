@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from farpoint.diffusion.goals.order import SAME_SCORE, descending
 from farpoint.diffusion.gpu import cuda_source
 from farpoint.diffusion.gpu.device import cupy, kernel
 from farpoint.diffusion.scores.bounds import check_tolerance, loss_bound, rounding_bound
-from farpoint.diffusion.scores.lattice import LOSS_ROUNDING, WIDER, first_reach, followed_radii
 from farpoint.errors import InvalidInput, check_fraction, check_integer
 
 # Cells are numbered in 32 bits while plateaus are found.
@@ -23,6 +23,10 @@ _BYTES_PER_CELL = 12
 _SHARE_OF_MEMORY = 0.8
 _THREADS = 256
 _COUNTING_BLOCKS = 4096
+# Σ p̂ is rounded, so a loss is only known up to this.
+_LOSS_ROUNDING = 1e-13
+# States that have lost too much are followed again, this much farther.
+_WIDER = 1.25
 
 
 @dataclass(frozen=True)
@@ -179,10 +183,34 @@ def _walk_scores(floor: Any, band: tuple[int, int], t: int, tolerance: float | N
             return out
         scores, lost, peaks = (one.get() for one in found)
         bounds = rounding_bound(scores, t, 4, 2 * radius**2 + 2 * radius + 1, totals.rest)
-        bounds = bounds + loss_bound(lost + LOSS_ROUNDING, np.maximum(peaks, 4.0 / totals.total))
+        bounds = bounds + loss_bound(lost + _LOSS_ROUNDING, np.maximum(peaks, 4.0 / totals.total))
         wanted[...] = False
         wanted.ravel()[cells[xp.asarray(bounds > tolerance * scores)]] = True
-        reach *= WIDER
+        reach *= _WIDER
+
+
+def first_reach(tolerance: float | None) -> float:
+    """Return how far a walk of k steps is followed at first, in units of √k.
+
+    >>> first_reach(None)
+    inf
+    """
+    if tolerance is None:
+        return float("inf")
+    # In an open room the walk's two diagonals are independent with variance k/2 each. A loss δ costs about 4 δ of
+    # the score; four edges lose; the factor 4 is for what is lost on the way.
+    return NormalDist().inv_cdf(1.0 - min(tolerance, 0.5) / 64.0) / 2**0.5
+
+
+def followed_radii(t: int, reach: float) -> NDArray[np.int64]:
+    """Return how far a walk is followed after 0, 1, … t steps.
+
+    >>> followed_radii(3, float("inf"))
+    array([0, 1, 2, 3])
+    """
+    steps = np.arange(t + 1)
+    wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
+    return wanted.astype(np.int64)
 
 
 def _follow(degrees: Any, rows: Any, cols: Any, radii: NDArray[np.int64], stride: int, totals: Totals) -> list[Any]:

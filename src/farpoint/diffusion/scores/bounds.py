@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from farpoint.errors import InvalidInput
 
 # Half the distance from 1 to the next double.
-_UNIT = 2.0**-53
+UNIT = 2.0**-53
 # A bound on rounding that is below this share of ‖p‖² is not stated.
 _NEGLIGIBLE = 1e-9
 # Below this the rounding of the numbers themselves would be taken for the error asked for.
@@ -52,10 +52,10 @@ def rounding_bound(
     ‖p‖ ≤ ‖p − π‖ + ‖π‖, and one unit of (‖p‖ + ‖π‖)² for each of the terms that are summed. Where π is known to
     ``pi_error`` only, that is added to ε.
     """
-    epsilon = (degree + 3) * (t + 1) * _UNIT + pi_error
+    epsilon = (degree + 3) * (t + 1) * UNIT + pi_error
     root = np.sqrt(np.maximum(scores, 0.0))
     sizes = root + 2.0 * np.sqrt(pi_squared)
-    return np.asarray(2.0 * epsilon * root * sizes + (epsilon**2 + n_terms * _UNIT) * sizes**2)
+    return np.asarray(2.0 * epsilon * root * sizes + (epsilon**2 + n_terms * UNIT) * sizes**2)
 
 
 def distance_bound(scores: NDArray[np.float64], error: NDArray[np.float64] | float) -> NDArray[np.float64]:
@@ -73,7 +73,7 @@ def product_bound(scores: NDArray[np.float64], t: int, n_states: int, pi_error: 
     The columns of its powers have a sum of sizes of at most 2, so a product adds at most 4 (n + 3) units to that of
     the error, and a squaring doubles what there is: 4 (n + 3) t units in all.
     """
-    return distance_bound(scores, 4.0 * (n_states + 3) * t * _UNIT + 2.0 * pi_error)
+    return distance_bound(scores, 4.0 * (n_states + 3) * t * UNIT + 2.0 * pi_error)
 
 
 def worth_stating(

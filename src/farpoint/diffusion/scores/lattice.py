@@ -1,4 +1,4 @@
-"""The local solver on maps: the walks of neighboring cells as rows over a common diamond of offsets.
+"""The local solver on maps: the walks of neighboring cells as rows over common offsets, step by step or expanded.
 
 A task is a band of rows. It lies flat in memory, row after row, with one column of wall between rows (a walk cannot
 pass it, so what lies beyond it in memory is never reached) and a margin of rows before and after.
@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, repeat
-from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion.scores.bounds import loss_bound, rounding_bound
+from farpoint.diffusion.scores.bounds import UNIT, distance_bound
+from farpoint.diffusion.scores.chebyshev import Expansion
 from farpoint.diffusion.scores.plain_lattice import MOST_SUMS, plain_scores
 from farpoint.worlds.floors import as_bytes, row_pieces
 
@@ -31,13 +32,15 @@ _COMPILED = "farpoint.diffusion.scores.lattice_kernels"
 _PLAIN_CALLS = chain(repeat(True, 16), repeat(False))
 # ½/d of each degree, 0 on walls.
 _HALF_INVERSE = np.array([0.0, 0.5, 0.25, 0.5 / 3.0, 0.125])
-# The three buffers of a tile should stay in the second cache of a core.
+_MOST_NEIGHBORS = 4.0
+# The buffers of a tile should stay in the second cache of a core.
 _BUFFER_BYTES = 768 * 1024
 _WIDEST, _NARROWEST = 128, 8
-# Σ p̂ is rounded, so a loss is only known up to this.
-LOSS_ROUNDING = 1e-13
-# When a tile has lost too much it is followed again, this much wider.
-WIDER = 1.25
+# A sum of the expansion in doubles, in sums of the walk that is followed step by step; there are more per cell at the
+# beginning and at the end.
+_EXPANDED_SUM, _AROUND = 1.6, 4.0
+# What is not within the tolerance is expanded again, with this share of the error; not more often than doubles allow.
+_FINER = 1.0 / 16.0
 _LONGEST_WALK = 1_000_000
 
 
@@ -73,24 +76,42 @@ class LatticeScores:
         return int(self.floor.shape[0]) * self.stride
 
     @property
-    def reach(self) -> float:
-        """How far a walk of k steps is followed at first, in units of √k."""
-        return first_reach(self.tolerance)
+    def radius(self) -> int:
+        """How far a walk is followed."""
+        return min(self.t, sum(self.floor.shape) + 1) if self.tolerance is None else self.first_expansion.degree
 
-    def radii(self, reach: float) -> NDArray[np.int64]:
-        """Return how far the walk is followed after 0, 1, … t steps."""
-        return np.minimum(followed_radii(self.t, reach), sum(self.floor.shape) + 1)
+    @property
+    def first_error(self) -> float:
+        """What an expansion may leave out, so that nearly every state of an open map is within the tolerance."""
+        assert self.tolerance is not None
+        # There ‖p‖² is about 1 / (π t), and 2 ‖e‖ / ‖p‖ the relative error; ‖e‖ is twice as large in a dead end.
+        return 0.1 * self.tolerance / float(np.sqrt(np.pi * self.t))
+
+    @property
+    def first_expansion(self) -> Expansion:
+        """What is computed of every state where there is a tolerance."""
+        return Expansion.to(self.t, self.first_error)
+
+    @property
+    def first_type(self) -> Any:
+        """The numbers that it is computed in: those of 32 bits, twice as fast, where their rounding is small."""
+        short = self.first_expansion.rounding(float(np.finfo(np.float32).epsneg))
+        return np.float32 if short <= 2.0 * self.first_error else np.float64
 
     @property
     def sums_per_cell(self) -> float:
-        """How many sums of the kernel a cell costs: Σ_k of the states within ``radii[k]``."""
-        radii = self.radii(self.reach)[1:].astype(np.float64)
-        return float((2 * radii**2 + 2 * radii + 1).sum())
+        """How many sums of the kernel a cell costs, or as long as how many an expansion takes."""
+        if self.tolerance is None:
+            radii = np.minimum(np.arange(1, self.t + 1), self.radius).astype(np.float64)
+            return float((2 * radii**2 + 2 * radii + 1).sum())
+        expansion = self.first_expansion
+        of_doubles = float(np.dtype(self.first_type).itemsize) / 8.0
+        return of_doubles * _EXPANDED_SUM * (expansion.sums + _AROUND * (expansion.degree + 1) ** 2)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return the ranges of rows that are one task each."""
         n_rows = self.floor.shape[0]
-        size = max(_CELLS_PER_BLOCK // self.stride, _RADII_PER_BLOCK * int(self.radii(self.reach)[-1]), 1)
+        size = max(_CELLS_PER_BLOCK // self.stride, _RADII_PER_BLOCK * self.radius, 1)
         return [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
     def sizes(self, blocks: list[tuple[int, int]]) -> list[int]:
@@ -102,24 +123,66 @@ class LatticeScores:
         floor = self.floor[rows[0] : rows[1]] != 0
         if self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= WORTH_UNROLLING:
             return self._unrolled(rows)[floor], None
-        exact = self.radii(np.inf)
         # A column of wall, as it lies in memory.
         padded = np.zeros((len(floor), self.stride), dtype=bool)
         padded[:, :-1] = floor
         wanted = padded.ravel()
-        everywhere = wanted.copy()
+        if self.tolerance is None:
+            return self._followed(rows, wanted)[wanted], None
+        scores, bounds = self._expanded(rows, wanted)
+        return scores[wanted], bounds[wanted]
+
+    def _followed(self, rows: tuple[int, int], wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the scores of tiles that hold a wanted cell, 0 elsewhere: the walk of every cell, step by step."""
+        tiles = Tiles.of(wanted, self.radius, 3 * 8 * (2 * self.radius**2 + 2 * self.radius + 1))
+        margin = tiles.margin(self.stride)
+        degrees, half_inverse = self.around(rows, margin)
+        found = np.empty((tiles.numbers.size, tiles.width))
+        kernel_for(self)(
+            degrees, half_inverse, margin * self.stride + tiles.firsts, self.stride, self.t, self.radius, tiles.width,
+            self.total, self.squares, found,
+        )  # fmt: skip
+        return tiles.flat(found)
+
+    def _expanded(
+        self, rows: tuple[int, int], wanted: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return scores to the tolerance by Chebyshev polynomials of the walk, and bounds on their errors."""
+        assert self.tolerance is not None
         scores, bounds = np.zeros(wanted.size), np.zeros(wanted.size)
-        reach = self.reach
-        while wanted.any():
-            radii = self.radii(reach)
-            everything = np.array_equal(radii, exact)
-            found, bound = _follow(self, rows, wanted, radii, everything)
+        error, type_ = self.first_error, self.first_type
+        while True:
+            expansion = Expansion.to(self.t, error)
+            found, bound = self._with(expansion, type_, rows, wanted)
             scores[wanted], bounds[wanted] = found[wanted], bound[wanted]
-            if everything or self.tolerance is None:
-                break
-            wanted &= bounds > self.tolerance * scores
-            reach *= WIDER
-        return scores[everywhere], None if self.tolerance is None else bounds[everywhere]
+            # Which terms a state gets depends on it alone: the same numbers, whatever it is computed beside.
+            wanted = wanted & (bounds > self.tolerance * scores)
+            last = type_ is np.float64 and expansion.left_out <= expansion.rounding(UNIT)
+            if last or not wanted.any():
+                return scores, bounds
+            error, type_ = error * _FINER, np.float64
+
+    def _with(
+        self, expansion: Expansion, type_: Any, rows: tuple[int, int], wanted: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        from farpoint.diffusion.scores.chebyshev_kernels import expanded_scores
+
+        bytes_per_cell = 6 * np.dtype(type_).itemsize * (expansion.degree + 4) ** 2
+        tiles = Tiles.of(wanted, expansion.degree, bytes_per_cell)
+        margin = tiles.margin(self.stride)
+        degrees, half_inverse = self.around(rows, margin)
+        found = np.empty((tiles.numbers.size, tiles.width))
+        expanded_scores(
+            degrees.astype(type_), (4.0 * half_inverse).astype(type_), margin * self.stride + tiles.firsts, self.stride,
+            expansion.coefficients.astype(type_), tiles.width, self.total, self.squares, found,
+        )  # fmt: skip
+        scores = tiles.flat(found)
+        own = degrees[margin * self.stride :][: wanted.size]
+        unit = float(np.finfo(type_).epsneg)
+        bound = distance_bound(scores, expansion.error(own, _MOST_NEIGHBORS, unit))
+        # The last sum is one of doubles.
+        sizes = np.sqrt(np.maximum(scores, 0.0)) + 2.0 * np.sqrt(self.squares) / self.total
+        return scores, bound + (expansion.degree + 2) ** 2 * UNIT * sizes**2
 
     def around(self, rows: tuple[int, int], margin: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return d and ½/d of some rows, flat, with ``margin`` rows more on either side; 0 on walls."""
@@ -172,30 +235,6 @@ def degree_sums(floor: NDArray[np.uint8]) -> tuple[float, float]:
     return float(counts @ np.arange(5)), float(counts @ np.arange(5) ** 2)
 
 
-def first_reach(tolerance: float | None) -> float:
-    """Return how far a walk of k steps is followed at first, in units of √k.
-
-    >>> first_reach(None)
-    inf
-    """
-    if tolerance is None:
-        return float("inf")
-    # In an open room the walk's two diagonals are independent with variance k/2 each. A loss δ costs about 4 δ of
-    # the score; four edges lose; the factor 4 is for what is lost on the way.
-    return NormalDist().inv_cdf(1.0 - min(tolerance, 0.5) / 64.0) / 2**0.5
-
-
-def followed_radii(t: int, reach: float) -> NDArray[np.int64]:
-    """Return how far a walk is followed after 0, 1, … t steps on a map without end.
-
-    >>> followed_radii(3, float("inf"))
-    array([0, 1, 2, 3])
-    """
-    steps = np.arange(t + 1)
-    wanted = steps if np.isinf(reach) else np.minimum(steps, np.ceil(reach * np.sqrt(steps)) + 1)
-    return wanted.astype(np.int64)
-
-
 def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | None = None) -> LatticeScores | None:
     """Return the plan for the scores of a map; None without a map, or where the map is small against t."""
     # A walk of so many steps crosses the map many times: it is no plan for that, and its radii alone would fill memory.
@@ -204,39 +243,41 @@ def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | N
     cells = as_bytes(floor)
     plan = LatticeScores(cells, t, tolerance, *degree_sums(cells))
     # In a world smaller than the diamond most of the diamond would be walls.
-    return plan if floor.size >= 2 * int(plan.radii(plan.reach)[-1]) ** 2 else None
+    return plan if floor.size >= 2 * plan.radius**2 else None
 
 
-def _follow(
-    lattice: LatticeScores,
-    rows: tuple[int, int],
-    wanted: NDArray[np.bool_],
-    radii: NDArray[np.int64],
-    everything: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return score and bound of the tiles that hold a wanted cell; 0 elsewhere."""
-    farthest = int(radii.max())
-    width = _tile_width(farthest)
-    n_tiles = -(-wanted.size // width)
-    # The last tile may reach beyond the block.
-    margin = farthest + 1 + -(-width // lattice.stride)
-    degrees, half_inverse = lattice.around(rows, margin)
-    padded = np.zeros(n_tiles * width, dtype=bool)
-    padded[: wanted.size] = wanted
-    tiles = np.flatnonzero(padded.reshape(n_tiles, width).any(axis=1))
-    found, lost, peaks = (np.empty((tiles.size, width)) for _ in range(3))
-    kernel_for(lattice)(
-        degrees, half_inverse, margin * lattice.stride + tiles * width, lattice.stride, radii, width,
-        lattice.total, lattice.squares, everything, found, lost, peaks,
-    )  # fmt: skip
-    scores, bounds = np.zeros((n_tiles, width)), np.zeros((n_tiles, width))
-    scores[tiles] = found
-    if lattice.tolerance is not None:
-        squares = lattice.squares / lattice.total**2
-        bounds[tiles] = rounding_bound(found, lattice.t, 4, 2 * farthest**2 + 2 * farthest + 1, squares)
-    if not everything:
-        bounds[tiles] += loss_bound(lost + LOSS_ROUNDING, np.maximum(peaks, 4.0 / lattice.total))
-    return scores.ravel()[: wanted.size], bounds.ravel()[: wanted.size]
+@dataclass(frozen=True)
+class Tiles:
+    """Runs of cells that lie side by side in memory and are followed together; those that hold a wanted cell."""
+
+    radius: int
+    width: int
+    numbers: NDArray[np.int64]
+    n_cells: int
+
+    @classmethod
+    def of(cls, wanted: NDArray[np.bool_], radius: int, bytes_per_cell: int) -> Tiles:
+        """Return the tiles for walks of a radius that take so many bytes per cell."""
+        fits = _BUFFER_BYTES // bytes_per_cell
+        width = int(np.clip(fits // _NARROWEST * _NARROWEST, _NARROWEST, _WIDEST))
+        padded = np.zeros(-(-wanted.size // width) * width, dtype=bool)
+        padded[: wanted.size] = wanted
+        return cls(radius, width, np.flatnonzero(padded.reshape(-1, width).any(axis=1)), wanted.size)
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """The first cell of each."""
+        return self.numbers * self.width
+
+    def margin(self, stride: int) -> int:
+        """Return how many rows more are needed before and after; the last tile may reach beyond the block."""
+        return self.radius + 1 + -(-self.width // stride)
+
+    def flat(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what was found for each tile, cell by cell, 0 where there is no tile."""
+        cells = np.zeros((-(-self.n_cells // self.width), self.width))
+        cells[self.numbers] = found
+        return cells.ravel()[: self.n_cells]
 
 
 def kernel_for(lattice: LatticeScores) -> Callable[..., None]:
@@ -247,8 +288,3 @@ def kernel_for(lattice: LatticeScores) -> Callable[..., None]:
     from farpoint.diffusion.scores.lattice_kernels import diamond_scores
 
     return diamond_scores
-
-
-def _tile_width(radius: int) -> int:
-    fits = _BUFFER_BYTES // (3 * 8 * (2 * radius**2 + 2 * radius + 1))
-    return int(np.clip(fits // _NARROWEST * _NARROWEST, _NARROWEST, _WIDEST))

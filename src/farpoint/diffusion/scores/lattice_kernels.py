@@ -80,22 +80,18 @@ def diamond_scores(
     half_inverse: NDArray[np.float64],
     cells: NDArray[np.int64],
     stride: int,
-    radii: NDArray[np.int64],
+    t: int,
+    radius: int,
     width: int,
     total: float,
     squares: float,
-    whole: bool,
     scores: NDArray[Any],
-    lost: NDArray[Any],
-    peaks: NDArray[Any],
 ) -> None:
-    """Fill ‖p̂ − π₀‖² of the ``width`` cells that begin at each of ``cells``, one row per beginning.
+    """Fill ‖Wᵗe_s − π₀‖² of the ``width`` cells that begin at each of ``cells``, one row per beginning.
 
-    ``degrees`` and ``half_inverse`` (½/d, 0 on walls) are flat over the map with a margin. After k steps the walk is
-    kept within distance ``radii[k]``; what would go farther is gone: ``lost`` is how much, ``peaks`` the largest entry
-    of p̂; with ``whole`` nothing is lost, and they are not looked at. ``total`` is Σ d and ``squares`` Σ d².
+    ``degrees`` and ``half_inverse`` (½/d, 0 on walls) are flat over the map with a margin. No walk gets farther than
+    ``radius``, because of t or of the size of the map. ``total`` is Σ d and ``squares`` Σ d².
     """
-    radius = radii[radii.size - 1]
     side = 2 * radius + 3
     middle = side // 2
     now = np.zeros(side * side * width)
@@ -105,15 +101,11 @@ def diamond_scores(
     for number in range(cells.size):
         cell = cells[number]
         _begin(now, then, spread, half_inverse, cell, stride, radius, side, width)
-        for k in range(1, radii.size):
-            _step(now, then, spread, radii[k], side, width)
+        for k in range(1, t + 1):
+            _step(now, then, spread, min(k, radius), side, width)
             now, then = then, now
         score = scores[number]
-        sums = lost[number]
-        peak = peaks[number]
         score[:] = 0.0
-        sums[:] = 0.0
-        peak[:] = 0.0
         for row in range(-radius, radius + 1):
             for col in range(abs(row) - radius, radius - abs(row) + 1):
                 source = _U(((row + middle) * side + middle + col) * width)
@@ -124,12 +116,5 @@ def diamond_scores(
                     d = degrees[place + i]
                     p = d * now[source + i]
                     score[i] += p * (p - 2.0 * share * d)
-                if not whole:
-                    for index in range(width):
-                        i = _U(index)
-                        p = degrees[place + i] * now[source + i]
-                        sums[i] += p
-                        peak[i] = max(peak[i], p)
         for index in range(width):
             score[index] += share * share * squares
-            sums[index] = max(0.0, 1.0 - sums[index])

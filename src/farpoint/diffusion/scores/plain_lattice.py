@@ -16,17 +16,15 @@ def plain_scores(
     half_inverse: NDArray[np.float64],
     cells: NDArray[np.int64],
     stride: int,
-    radii: NDArray[np.int64],
+    t: int,
+    radius: int,
     width: int,
     total: float,
     squares: float,
-    whole: bool,
     scores: NDArray[Any],
-    lost: NDArray[Any],
-    peaks: NDArray[Any],
 ) -> None:
     """Fill what `lattice_kernels.diamond_scores` fills, from the same arguments, to the last bit."""
-    radius, share = int(radii[-1]), 1.0 / total
+    share = 1.0 / total
     side = 2 * radius + 3
     offsets = np.arange(side) - radius - 1
     distance = np.abs(offsets)[:, None] + np.abs(offsets)[None, :]
@@ -37,20 +35,15 @@ def plain_scores(
     spread = np.where(inside[..., None], half_inverse[np.where(inside[..., None], around, 0)], 0.0)
     now = np.zeros((side, side, places.size))
     now[radius + 1, radius + 1] = 2.0 * half_inverse[places]
-    for k in range(1, radii.size):
+    for k in range(1, t + 1):
         beside = (now[:-2, inner] + now[2:, inner]) + (now[inner, :-2] + now[inner, 2:])
         then = np.zeros_like(now)
         then[inner, inner] = 0.5 * now[inner, inner] + spread * beside
-        then[distance > radii[k]] = 0.0
+        then[distance > min(k, radius)] = 0.0
         now = then
-    score, mass, peak = np.zeros(places.size), np.zeros(places.size), np.zeros(places.size)
+    score = np.zeros(places.size)
     for row, col in zip(*np.nonzero(inside), strict=True):
         d = degrees[around[row, col]]
         p = d * now[row + 1, col + 1]
         score += p * (p - 2.0 * share * d)
-        if not whole:
-            mass += p
-            peak = np.maximum(peak, p)
     scores[...] = (score + share * share * squares).reshape(scores.shape)
-    lost[...] = np.maximum(0.0, 1.0 - mass).reshape(lost.shape)
-    peaks[...] = peak.reshape(peaks.shape)
