@@ -158,8 +158,8 @@ def main() -> None:
             page.run("farpointStudio.setTab('take')")
             few = [5, 3, 6, 2, 7] if rows > 1000 else [5, 3, 6, 2, 7, 8, 9, 10, 11, 12, 13]
             report(f"t to goals, {name} states, t = {min(few)} … {max(few)}", time_to_goals(page, few))
-            many = [8, 10, 13] if rows > 1000 else [20, 30, 50]
-            report(f"t to goals, {name} states, t = {', '.join(map(str, many))}", time_to_goals(page, many))
+            for t in (8, 10, 13, 20, 30) if rows > 1000 else (20, 30, 50, 100, 200):
+                report(f"t to goals, {name} states, t = {t} and {t + 1}", time_to_goals(page, [t, t + 1]))
             if rows < 1000:
                 report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
         page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")

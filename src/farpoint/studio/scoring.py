@@ -19,10 +19,10 @@ from farpoint.worlds import World
 
 LAYERS = ("score", "stationary", "distance")
 # What runs in a thread of the server; longer work gets a process of its own, which can be ended.
-_LIGHT_SECONDS = 0.4
+_LIGHT_SECONDS = 1.5
 # On one core; an exact score that takes longer is computed to a thousandth where that is much quicker.
-_EXACT_SECONDS = 0.1
-_MUCH_QUICKER = 0.6
+_EXACT_SECONDS = 0.03
+_MUCH_QUICKER = 0.7
 _WHOLE_SPECTRUM = 1_200
 _FEW_DIRECTED = 500
 _TOLERANCE = 1e-3

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 # Beyond so many √t no coefficient is left, not even in doubles.
 _FARTHEST = 12.0
-# A sum of four, a product and a difference, of numbers of which three have the norm of the first vector at most.
-_UNITS_PER_STEP = 15.0
+# 2/d, two sums one after the other and a product, of numbers of at most twice the norm of the first vector; and a
+# difference, which has that norm itself.
+_UNITS_PER_STEP = 9.0
 # Terms of second order, generously.
 _SECOND_ORDER = 1.05
 
@@ -65,7 +66,7 @@ class Expansion:
         """Return a bound on the rounding of the sum, in the same norm, by numbers of relative error ``unit``.
 
         An error made in step k grows by j − k + 1 until step j at most, the size of U_{j−k}. So T_j is off by
-        15 u j (j + 1) / 2, and the sum by 15 u (E j² + E j) / 2, where j has the chances c_j: E j² = t / 2. Adding up
+        9 u j (j + 1) / 2, and the sum by 9 u (E j² + E j) / 2, where j has the chances c_j: E j² = t / 2. Adding up
         costs a unit per term.
         """
         steps = 0.5 * _UNITS_PER_STEP * (self.t / 2.0 + np.sqrt(self.t / 2.0))

@@ -36,9 +36,12 @@ _MOST_NEIGHBORS = 4.0
 # The buffers of a tile should stay in the second cache of a core.
 _BUFFER_BYTES = 768 * 1024
 _WIDEST, _NARROWEST = 128, 8
-# A sum of the expansion in doubles, in sums of the walk that is followed step by step; there are more per cell at the
-# beginning and at the end.
+# What a sum of the expansion costs in doubles, and a cell of the walk's last extent, in sums of a walk step by step.
 _EXPANDED_SUM, _AROUND = 1.6, 4.0
+# A map is divided into so many tasks at least, unless all of them take as long as so many sums: about 5 ms.
+_FEWEST_BLOCKS, _SUMS_OF_ONE_TASK = 8, 1e7
+# The rounding of an expansion may be so many times what it leaves out, and both together are within the tolerance.
+_ROUNDED = 3.5
 # What is not within the tolerance is expanded again, with this share of the error; not more often than doubles allow.
 _FINER = 1.0 / 16.0
 _LONGEST_WALK = 1_000_000
@@ -96,22 +99,38 @@ class LatticeScores:
     def first_type(self) -> Any:
         """The numbers that it is computed in: those of 32 bits, twice as fast, where their rounding is small."""
         short = self.first_expansion.rounding(float(np.finfo(np.float32).epsneg))
-        return np.float32 if short <= 2.0 * self.first_error else np.float64
+        return np.float32 if short <= _ROUNDED * self.first_error else np.float64
+
+    @property
+    def unrolled(self) -> bool:
+        """Whether there is a kernel for this t alone."""
+        return self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= WORTH_UNROLLING
 
     @property
     def sums_per_cell(self) -> float:
-        """How many sums of the kernel a cell costs, or as long as how many an expansion takes."""
+        """How many sums of the kernel a cell takes."""
+        if self.tolerance is not None:
+            return self.first_expansion.sums
+        radii = np.minimum(np.arange(1, self.t + 1), self.radius).astype(np.float64)
+        return float((2 * radii**2 + 2 * radii + 1).sum())
+
+    @property
+    def cost(self) -> float:
+        """How long all of it takes, in sums of a walk that is followed step by step."""
+        if self.unrolled:
+            return self.n_cells * self.sums_per_cell
         if self.tolerance is None:
-            radii = np.minimum(np.arange(1, self.t + 1), self.radius).astype(np.float64)
-            return float((2 * radii**2 + 2 * radii + 1).sum())
-        expansion = self.first_expansion
+            return self.n_cells * (self.sums_per_cell + _AROUND * 2.0 * (self.radius + 1.0) ** 2)
         of_doubles = float(np.dtype(self.first_type).itemsize) / 8.0
-        return of_doubles * _EXPANDED_SUM * (expansion.sums + _AROUND * (expansion.degree + 1) ** 2)
+        around = _AROUND * (self.radius + 1.0) ** 2
+        return self.n_cells * of_doubles * _EXPANDED_SUM * (self.sums_per_cell + around)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return the ranges of rows that are one task each."""
         n_rows = self.floor.shape[0]
         size = max(_CELLS_PER_BLOCK // self.stride, _RADII_PER_BLOCK * self.radius, 1)
+        if self.cost > _SUMS_OF_ONE_TASK:
+            size = min(size, -(-n_rows // _FEWEST_BLOCKS))
         return [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
 
     def sizes(self, blocks: list[tuple[int, int]]) -> list[int]:
@@ -121,7 +140,7 @@ class LatticeScores:
     def block(self, rows: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the scores of the floor cells in some rows, and bounds on their errors (None where they are exact)."""
         floor = self.floor[rows[0] : rows[1]] != 0
-        if self.tolerance is None and self.t <= LARGEST_UNROLLED and self.n_cells >= WORTH_UNROLLING:
+        if self.unrolled:
             return self._unrolled(rows)[floor], None
         # A column of wall, as it lies in memory.
         padded = np.zeros((len(floor), self.stride), dtype=bool)

@@ -83,7 +83,7 @@ class LocalScores:
         if self.walk.jumps is not None and not JumpTables.fit(self.walk, self.t):
             return float("inf")
         if self.lattice is not None:
-            return _SECONDS_PER_SUM * self.lattice.n_cells * self.lattice.sums_per_cell
+            return _SECONDS_PER_SUM * self.lattice.cost
         from farpoint.diffusion.scores.walk_kernels import moves_per_state
 
         n_states, moves = self.walk.n_states, self.walk.moves
