@@ -2,9 +2,10 @@
 
 ``log``: options of controllers that know a log alone, looked up and trained (farpoint[deep]). ``maze``: steps from
 scratch until 90 % of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
-reached. ``pointmaze``: steps until 90 % of PointMaze's cells are seen from scratch, and cells seen with options of any
-push (farpoint[robotics]). Every step counts; interquartile means with 95 % intervals, runs that did not get there
-counted with all their steps.
+reached; ``continuouscar``: with continuous pushes, of which three are taken. ``wrapper``: the same for an agent that
+draws uniformly among what `DiscoveringWrapper` offers. ``pointmaze``: steps until 90 % of PointMaze's cells are seen
+from scratch, and cells seen with options of any push (farpoint[robotics]). Every step counts; interquartile means with
+95 % intervals, runs that did not get there counted with all their steps.
 """
 
 from __future__ import annotations
@@ -140,6 +141,41 @@ def control(name: str, methods: tuple[str, ...]) -> None:
     scratch(name, partial(gym.make, name), lambda env: has_ended, budgets, methods)
 
 
+def continuous_car() -> gym.Env[Any, Any]:
+    """The car whose push is any number from -1 to 1, of which three are left."""
+    return gym.wrappers.DiscretizeAction(gym.make("MountainCarContinuous-v0"), bins=3)
+
+
+def continuouscar(methods: tuple[str, ...]) -> None:
+    budgets = {"default": 100_000, "none": 400_000}
+    scratch("continuous car", continuous_car, lambda env: has_ended, budgets, methods)
+
+
+def wrapper(methods: tuple[str, ...]) -> None:
+    """Print the steps that an agent of its own needs, which draws uniformly among what is offered to it."""
+    for name, make, arrived, n_steps in (
+        ("nine rooms, 90 %", nine_rooms, lambda env: Cells(env.floor, 0.9), 60_000),
+        ("MountainCar-v0", partial(gym.make, "MountainCar-v0"), lambda env: has_ended, 200_000),
+    ):
+        for method in methods:
+            steps = []
+            for seed in range(N_RUNS):
+                base = make()
+                counted = Until(base, arrived(base))
+                env = fp.DiscoveringWrapper(counted, 5, method=method, seed=seed)
+                env.reset(seed=seed)
+                try:
+                    while counted.n_steps < n_steps:
+                        _, _, terminated, truncated, _ = env.step(env.sample_action())
+                        if terminated or truncated:
+                            env.reset()
+                    steps.append(float("inf"))
+                except Arrived:
+                    steps.append(float(counted.n_steps))
+            rest = f"reached {np.isfinite(steps).sum()} / {N_RUNS} within {n_steps:,} steps, under DiscoveringWrapper"
+            show(name, method, interquartile_mean(np.minimum(steps, n_steps)), rest)
+
+
 def log(methods: tuple[str, ...]) -> None:
     """Print the success and the coverage of options that were learned from a log of random steps from anywhere."""
     recorded = fp.envs.record_samples(nine_rooms(start="random"), 300_000, seed=0)
@@ -245,6 +281,8 @@ SECTIONS: dict[str, Callable[[tuple[str, ...]], None]] = {
     "maze": maze,
     "mountaincar": partial(control, "MountainCar-v0"),
     "acrobot": partial(control, "Acrobot-v1"),
+    "continuouscar": continuouscar,
+    "wrapper": wrapper,
     "pointmaze": pointmaze,
 }
 

@@ -1,11 +1,18 @@
-"""The command as a person runs it: in a process of its own."""
+"""The command as a person runs it: in this process, or where that matters in one of its own."""
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import subprocess
 import sys
+import warnings
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
+
+from farpoint.cli import main
 
 FARPOINT = [sys.executable, "-m", "farpoint"]
 
@@ -13,8 +20,27 @@ FARPOINT = [sys.executable, "-m", "farpoint"]
 def farpoint(
     *words: str, text: str | None = None, cwd: Path | None = None, columns: int = 120
 ) -> subprocess.CompletedProcess[str]:
-    """Return the finished process of ``farpoint words``, with ``text`` on its standard input."""
-    env = os.environ | {"COLUMNS": str(columns), "NO_COLOR": "1"}
-    return subprocess.run(
-        [*FARPOINT, *words], input=text, capture_output=True, text=True, cwd=cwd, env=env, check=False
+    """Return how ``farpoint words`` ended and what it printed, with ``text`` on its standard input.
+
+    In this process: a new one takes seconds until it has loaded everything. `tests/unit/cli/test_terminals.py` has what
+    a process and its terminal do.
+    """
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    code: object = 0
+    environment = mock.patch.dict(os.environ, {"COLUMNS": str(columns), "NO_COLOR": "1"})
+    arguments = mock.patch.multiple(
+        sys, argv=["farpoint", *words], stdin=io.TextIOWrapper(io.BytesIO((text or "").encode()), encoding="utf-8")
     )
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with (
+            environment, arguments, chdir(cwd or Path.cwd()), redirect_stdout(out), redirect_stderr(err),
+            warnings.catch_warnings(action="default"),
+        ):  # fmt: skip
+            main()
+    except SystemExit as end:
+        code = end.code
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    printed = [stream.buffer.getvalue().decode() for stream in (out, err) if stream.flush() is None]
+    return subprocess.CompletedProcess([*FARPOINT, *words], int(code or 0), *printed)

@@ -6,11 +6,13 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from farpoint.envs.wrapper import OptionsWrapper
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.place_keys import PlaceKeys
+from farpoint.exploration.sampled_runs import is_continuous
 from farpoint.exploration.slots import SlotOptions
 from farpoint.worlds.environments import count_actions
 from farpoint.worlds.keys import StateKey, check_key, state_key
@@ -31,7 +33,7 @@ class DiscoveringWrapper(OptionsWrapper):
     Parameters
     ----------
     env : gymnasium.Env
-        With discrete actions.
+        With discrete actions; continuous ones can be wrapped in ``gymnasium.wrappers.DiscretizeAction``.
     n_options : int
         Number of slots.
     gamma : float
@@ -46,7 +48,12 @@ class DiscoveringWrapper(OptionsWrapper):
     unavailable : {"random", "refuse"}
         What happens when an option is chosen that is not offered: one random primitive action, or an error.
     state : function of (env, observation), optional
-        What identifies a state, as in `World.from_env`.
+        What identifies a state, as in `World.from_env`. Default, where observations are a Box of floats: the nearest
+        of the representative observations, which are added as new regions are seen.
+    scale : float or array of float, optional
+        How far a representative reaches in each number of a continuous observation. Default: twice what a step
+        changes it by, measured whenever the number of steps has doubled; where that changes it much, states are made
+        anew and all slots are empty again.
     seed : int
         Of the choice of goals; that of a reset decides when options are offered.
 
@@ -76,18 +83,24 @@ class DiscoveringWrapper(OptionsWrapper):
         max_steps: int = 1000,
         unavailable: str = "random",
         state: StateKey | None = None,
+        scale: ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
         # Before the wrapper below records its own arguments: the first record counts.
         gym.utils.RecordConstructorArgs.__init__(
             self, n_options=n_options, gamma=gamma, method=method, option_probability=option_probability, t=t,
-            remake_every=remake_every, max_steps=max_steps, unavailable=unavailable, state=state, seed=seed,
+            remake_every=remake_every, max_steps=max_steps, unavailable=unavailable, state=state, scale=scale,
+            seed=seed,
         )  # fmt: skip
         n_options = check_integer("n_options", n_options, 1)
         seed = check_integer("seed", seed, 0)
         settings = ExploreSettings(method, n_options, option_probability, t, remake_every)
-        self._explorer = Explorer(settings, count_actions(env), seed)
-        slots = SlotOptions(self._explorer, state or state_key)
+        sampled = state is None and is_continuous(env)
+        if scale is not None and not sampled:
+            raise InvalidInput(f"scale must go with continuous observations and without state; got {scale!r}.")
+        self._explorer = Explorer(settings, count_actions(env), seed, expected=sampled)
+        self._places = PlaceKeys(env, scale) if sampled else None
+        slots = SlotOptions(self._explorer, self._places or state or state_key)
         super().__init__(env, slots, gamma, max_steps=max_steps, unavailable=unavailable, state=state)
         self.option_probability = settings.option_probability
         self._draws = np.random.default_rng(seed)
@@ -143,7 +156,10 @@ class DiscoveringWrapper(OptionsWrapper):
         raise InvalidInput(f"option {option} must be one that is offered now; see info['action_mask'].")
 
     def _primitive_step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        before = None if self._places is None else self._places.latest
         observation, reward, terminated, truncated, info = super()._primitive_step(action)
+        if self._places is not None and before is not None:
+            self._places.count_step(before)
         after = self._numbered(self._now)
         self._explorer.visit(after, terminal=terminated)
         self._explorer.remember(self._here, int(action), after)
@@ -160,7 +176,8 @@ class DiscoveringWrapper(OptionsWrapper):
         """Make the options anew if it is time, and decide whether they are offered at the next decision."""
         changed: list[int] = []
         if self._explorer.n_steps >= self._remake_at:
-            changed = self._explorer.remake()
+            emptied = self._forget() if self._places is not None and self._places.rescale() else []
+            changed = sorted({*emptied, *self._explorer.remake()})
             self._remake_at = self._explorer.n_steps + self._explorer.interval
         able = self.options.can_start(self._seen)
         n_able = int(np.count_nonzero(able))
@@ -169,3 +186,15 @@ class DiscoveringWrapper(OptionsWrapper):
         self._offered = n_able > 0 and self._draws.random() * uniform < self._explorer.settings.option_probability
         mask = np.concatenate([self._always, able & self._offered])
         return {"changed_options": changed, "action_mask": mask.astype(np.int8)}
+
+    def _forget(self) -> list[int]:
+        """Begin anew with other states; return the slots that were not empty."""
+        assert self._places is not None
+        emptied = np.flatnonzero(self._explorer.goals >= 0).tolist()
+        self._explorer.forget()
+        self.options.number.clear()
+        self._seen = self._now = self._places(self.env, self._places.latest)
+        self._here = self._numbered(self._seen)
+        self._explorer.visit(self._here)
+        self._explorer.begin(self._here)
+        return emptied

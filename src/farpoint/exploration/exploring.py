@@ -187,7 +187,8 @@ def explore(
     Parameters
     ----------
     env : gymnasium.Env or World
-        An environment with discrete actions, or a world, which is simulated (and told nothing more).
+        An environment with discrete actions (wrap continuous ones in ``gymnasium.wrappers.DiscretizeAction``), or a
+        world, which is simulated (and told nothing more).
     n_steps : int
         Steps in all, over all episodes.
     method : {"diffusion", "novelty", "eigen", "cover", "betweenness", "random", "none"}

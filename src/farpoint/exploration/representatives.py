@@ -11,6 +11,11 @@ from scipy.spatial import cKDTree
 from farpoint.errors import InvalidInput
 from farpoint.worlds.arrays import real_numbers
 
+# How many steps it takes to cross half of a state: fewer, and an agent that strays from its route by a little is in a
+# state that it has never seen; more, and what an action does depends on where in the state it is taken.
+_STEPS_PER_STATE = 2.0
+# Where the scale has changed by more than this factor since states were made, they are made anew.
+_CHANGE = 1.5
 # Representatives that are compared one by one; beyond these a tree holds the older ones.
 _RECENT = 512
 
@@ -85,14 +90,35 @@ class Representatives:
         return self._size - 1
 
 
-def scale_of_steps(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.float64]:
-    """Return by how much a step changes each number of an observation (root mean square); inf where it never does.
+def scale_of_steps(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far a state reaches where steps change each number of an observation by so much, squared, on average.
 
-    >>> scale_of_steps(np.array([[0.0, 5.0], [3.0, 5.0]]), np.array([[3.0, 5.0], [0.0, 5.0]]))
-    array([ 3., inf])
+    Infinitely far in a number that never changes.
+
+    >>> scale_of_steps(np.array([9.0, 0.0]))
+    array([ 6., inf])
     """
-    moved = np.sqrt(((after.astype(np.float64) - before) ** 2).mean(axis=0))
+    moved = _STEPS_PER_STATE * np.sqrt(squares)
     return np.where(moved > 0.0, moved, np.inf)
+
+
+def differs(scale: NDArray[np.float64], now: NDArray[np.float64]) -> bool:
+    """Return whether a scale is so different from the present one that states must be made anew.
+
+    >>> differs(np.array([1.0, 2.0]), np.array([1.0, 2.5])), differs(np.array([1.0]), np.array([np.inf]))
+    (False, True)
+    """
+    both = np.isfinite(scale) & np.isfinite(now)
+    change = np.exp(np.abs(np.log(scale[both] / now[both])).max(initial=0.0))
+    return bool(change > _CHANGE or (np.isfinite(scale) != np.isfinite(now)).any())
+
+
+def as_point(observation: Any, where: str) -> NDArray[np.float64]:
+    """Return an observation as a row of finite numbers."""
+    point = np.array(observation, dtype=np.float64).ravel()
+    if not np.isfinite(point).all():
+        raise InvalidInput(f"observation must be finite; got {observation!r} {where}.")
+    return point
 
 
 def check_scale(scale: ArrayLike | None, n_dimensions: int) -> NDArray[np.float64] | None:

@@ -11,19 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.envs.continuous_maze import ContinuousMaze
-from farpoint.errors import InvalidInput, WrongCheckpoint, check_memory
+from farpoint.errors import WrongCheckpoint, check_memory
 from farpoint.exploration.env_runs import EnvRun
 from farpoint.exploration.explorer import Explorer
 from farpoint.exploration.memory import NONE
-from farpoint.exploration.representatives import Representatives, check_scale, scale_of_steps
+from farpoint.exploration.representatives import Representatives, as_point, check_scale, differs, scale_of_steps
 from farpoint.exploration.steps import GOES_ON, TERMINATED, Steps
 from farpoint.worlds import SampleLog
-
-# How many steps it takes to cross half of a state: fewer, and an agent that strays from its route by a little is in a
-# state that it has never seen; more, and what an action does depends on where in the state it is taken.
-_STEPS_PER_STATE = 2.0
-# Where the scale has changed by more than this factor since states were made, they are made anew.
-_CHANGE = 1.5
 
 
 def is_continuous(env: Any) -> bool:
@@ -87,11 +81,8 @@ class SampledRun(EnvRun):
         n_steps = self.explorer.n_steps
         if not self._given and n_steps >= max(1, 2 * self._scaled_at):
             self._scaled_at = n_steps
-            now = self.places.scale
-            scale = _STEPS_PER_STATE * scale_of_steps(self._before[:n_steps], self._after[:n_steps])
-            both = np.isfinite(scale) & np.isfinite(now)
-            change = np.exp(np.abs(np.log(scale[both] / now[both])).max(initial=0.0))
-            if change > _CHANGE or (np.isfinite(scale) != np.isfinite(now)).any():
+            scale = scale_of_steps(((self._after[:n_steps] - self._before[:n_steps]) ** 2).mean(axis=0))
+            if differs(scale, self.places.scale):
                 self._make_states(scale)
         super().remake()
 
@@ -116,10 +107,7 @@ class SampledRun(EnvRun):
         self._state = NONE if begins else here
 
     def _numbered(self, observation: Any, step: int) -> int:
-        point = np.asarray(observation, dtype=np.float64).ravel()
-        if not np.isfinite(point).all():
-            raise InvalidInput(f"observation must be finite; got {observation!r} after {step} steps of {self.name}.")
-        self._latest = point
+        self._latest = point = as_point(observation, f"after {step} steps of {self.name}")
         number = self.places.number(point)
         return self.explorer.new_state(step) if number == self.explorer.n_states else number
 

@@ -156,7 +156,9 @@ def count_actions(env: Any) -> int:
     space = env.action_space
     # A MultiBinary space has an ``n`` too, of which each action is a row.
     if not isinstance(space, gymnasium.spaces.Discrete) or int(space.start) != 0:
-        raise InvalidInput(f"environment must have discrete actions from 0; got {space}.")
+        box = isinstance(space, gymnasium.spaces.Box)
+        advice = " Wrap it in gymnasium.wrappers.DiscretizeAction(env, bins=3)." if box else ""
+        raise InvalidInput(f"environment must have discrete actions from 0; got {space}.{advice}")
     return int(space.n)
 
 

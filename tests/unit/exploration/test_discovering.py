@@ -130,7 +130,9 @@ def test_a_tabular_agent_takes_options_as_often_as_the_wrapper_says(p: float) ->
 
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version")
-@pytest.mark.parametrize("name", ["FrozenLake-v1", "Taxi-v4", "CliffWalking-v1", "MiniGrid-DoorKey-5x5-v0"])
+@pytest.mark.parametrize(
+    "name", ["FrozenLake-v1", "Taxi-v4", "CliffWalking-v1", "MiniGrid-DoorKey-5x5-v0", "MountainCar-v0"]
+)
 def test_gymnasium_accepts_it(name: str) -> None:
     check_env(fp.DiscoveringWrapper(make(name), n_options=3), skip_render_check=True)
 
@@ -173,3 +175,87 @@ def test_the_wrapper_can_be_made_again_from_its_spec() -> None:
     again = gym.make(env.spec)
     assert again.action_space == env.action_space
     assert again.get_wrapper_attr("explorer").settings == env.explorer.settings
+
+
+ROOMS = "S.....#......\n......#......\n.............\n......#......\n###.#####.###\n......#......\n............."
+
+
+def cells_seen(env: Any, n_steps: int, seed: int) -> int:
+    """Return in how many cells random decisions end."""
+    observation, _ = env.reset(seed=seed)
+    rng, seen, taken = np.random.default_rng(seed), set(), 0
+    while taken < n_steps:
+        action = env.sample_action(rng=rng) if hasattr(env, "sample_action") else int(rng.integers(env.action_space.n))
+        observation, _, terminated, truncated, info = env.step(action)
+        taken += info.get("duration", 1)
+        seen.add((int(observation[0]), int(observation[1])))
+        if terminated or truncated:
+            env.reset()
+    return len(seen)
+
+
+def test_continuous_observations_are_told_apart_by_representatives() -> None:
+    def rooms() -> Any:
+        return fp.ContinuousMaze(ROOMS, max_steps=200)
+
+    env = fp.DiscoveringWrapper(rooms(), 5)
+    with_options = [cells_seen(fp.DiscoveringWrapper(rooms(), 5, seed=seed), 6_000, seed) for seed in range(3)]
+    without = [cells_seen(rooms(), 6_000, seed) for seed in range(3)]
+    assert min(with_options) > max(without)
+    cells_seen(env, 3_000, 0)
+    # Far fewer states than steps, and the slots lead somewhere.
+    assert 20 < len(env.options.number) < 600
+    assert (env.options.goals >= 0).all()
+
+
+def test_states_are_made_anew_where_steps_become_longer() -> None:
+    class Faster(gym.Env[Any, Any]):
+        """Its steps are a hundred times as long after a thousand of them."""
+
+        observation_space = gym.spaces.Box(-np.inf, np.inf, (1,))
+        action_space = gym.spaces.Discrete(2)
+
+        def __init__(self) -> None:
+            self.count, self.at = 0, 0.0
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+            super().reset(seed=seed)
+            return np.array([self.at], dtype=np.float32), {}
+
+        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            self.count += 1
+            self.at += (1.0 if action else -1.0) * (1.0 if self.count < 1_000 else 100.0)
+            return np.array([self.at], dtype=np.float32), 0.0, False, False, {}
+
+    env = fp.DiscoveringWrapper(Faster(), 3, option_probability=0.2)
+    infos = random_steps(env, 4_000)
+    # All slots were filled before, and all of them changed at once when the states did.
+    all_at_once = [number for number, info in enumerate(infos) if info["changed_options"] == [0, 1, 2]]
+    assert any(number > 500 for number in all_at_once)
+    assert env.options._column(env.current_key).shape == (3,)
+    assert len(env.options.number) == env.explorer.n_states
+
+
+def test_a_scale_needs_continuous_observations() -> None:
+    with pytest.raises(InvalidInput, match="scale must go with continuous observations"):
+        wrapped(scale=0.1)
+    with pytest.raises(InvalidInput, match="scale must be one number above 0, or 2"):
+        fp.DiscoveringWrapper(gym.make("MountainCar-v0"), scale=[1.0, 2.0, 3.0])
+    given = fp.DiscoveringWrapper(gym.make("MountainCar-v0"), 3, scale=[0.1, 0.01])
+    random_steps(given, 400)
+    # About ten regions of 0.1 and 0.01 around the bottom, where steps are so small that a default would make hundreds.
+    assert 5 < len(given.options.number) < 20
+
+
+def test_continuous_actions_are_wrapped_by_gymnasium() -> None:
+    car = gym.make("MountainCarContinuous-v0")
+    with pytest.raises(InvalidInput, match=r"Wrap it in gymnasium\.wrappers\.DiscretizeAction"):
+        fp.DiscoveringWrapper(car)
+    with pytest.raises(InvalidInput, match=r"Wrap it in gymnasium\.wrappers\.DiscretizeAction"):
+        fp.explore(car, 100)
+    three = gym.wrappers.DiscretizeAction(car, bins=3)
+    found = fp.explore(three, 2_000)
+    assert found.n_states > 50
+    env = fp.OptionsWrapper(three, found.continuous_options, max_steps=50)
+    env.reset(seed=0)
+    assert env.step(env.sample_action(1.0))[4]["duration"] >= 1

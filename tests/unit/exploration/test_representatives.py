@@ -35,8 +35,8 @@ def test_numbers_follow_the_order_in_which_regions_are_seen() -> None:
 
 
 def test_a_number_that_never_changes_is_ignored() -> None:
-    scale = scale_of_steps(np.array([[0.0, 7.0], [0.0, 7.0]]), np.array([[3.0, 7.0], [4.0, 7.0]]))
-    # √((9 + 16) / 2)
-    np.testing.assert_allclose(scale, [np.sqrt(12.5), np.inf])
+    scale = scale_of_steps(np.array([12.5, 0.0]))
+    # Two steps.
+    np.testing.assert_allclose(scale, [2.0 * np.sqrt(12.5), np.inf])
     places = Representatives(scale)
     assert [places.number(np.array([0.0, y])) for y in (0.0, 1e9)] == [0, 0]
