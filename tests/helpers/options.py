@@ -121,7 +121,7 @@ def picture_metric() -> fp.envs.PictureMetric:
         places.append(min(7, max(0, places[-1] + 2 * action - 1)))
     pictures = np.eye(8, dtype=np.uint8).reshape(8, 1, 8) * 255
     log = fp.envs.PictureLog(pictures, np.array(places[:-1]), taken, np.array(places[1:]))
-    return fp.envs.learn_metric(log, n_functions=3, n_filters=8)
+    return fp.envs.learn_metric(log, n_functions=3, n_landmarks=8)
 
 
 # Every method in worlds with chance, one-way moves, episodes and keys; some of them in all worlds.

@@ -1,7 +1,7 @@
 """A metric of pictures: eigenfunctions of the log's own walk as coordinates, in which near means few steps.
 
-The functions are the best that linear functions of random smooth filters of a picture can give (Rayleigh-Ritz): one
-symmetric eigenproblem of the size of the filters, and no training.
+The functions are the best that sums of bumps around some pictures of the log can give (Rayleigh-Ritz): one symmetric
+eigenproblem of the size of their number, and no training.
 """
 
 from __future__ import annotations
@@ -20,18 +20,23 @@ from farpoint.errors import InvalidFile, InvalidInput, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.worlds import SampleLog
 from farpoint.worlds.arrays import real_numbers, whole_numbers
+from farpoint.worlds.samples import farthest_points
 
 KIND = "farpoint-picture-metric"
-# Widths of the filters, in parts of the longer side of a picture.
-_WIDTHS = (1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4)
+_ARRAYS = ("nu", "landmarks", "coefficients", "offset", "filters", "center")
+# Pictures are compared as if seen from afar: smoothed to a sixteenth of the longer side, so that what moved a little
+# still overlaps with where it was; the filters that come after the coordinates look at them from nearer.
+_AFAR, _NEAR = 1 / 16, 1 / 32
+# Pixels that are looked at are so many widths of the smoothing apart.
+_APART = 0.7
+# Width of a bump, in distances that a picture has at most from the nearest of those in the middle of a bump.
+_BUMP = 1.5
 # Pictures that are filtered at once, to bound the memory.
 _ROWS_AT_ONCE = 4096
-# Directions of the filters' span that are relatively weaker than this are rounding errors.
+# Directions of the bumps' span that are relatively weaker than this are rounding errors.
 _NEGLIGIBLE = 1e-7
-# Filters that come after the coordinates. Two pictures that have nothing in common differ in them about as much as in
-# the coordinates over one step: so those that the coordinates confuse are told apart, and far remains far.
+# Filters that come after the coordinates: pictures that the coordinates confuse, such as directions, are told apart.
 _N_SEEN = 64
-_SEEN_SCALE = 1.0 / np.sqrt(2.0 * _N_SEEN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +54,16 @@ class PictureMetric:
     ----------
     nu : array of float, shape (n_dimensions,)
         Eigenvalues, ascending, without that of the constant function.
-    filters : array of float, shape (n_pixels, n_dimensions + n_filters_seen)
-        What each number is of the pixels, less the mean picture.
+    landmarks : array of float, shape (n_landmarks, n_seen_from_afar)
+        The pictures in the middle of a bump, as they are compared.
+    width : float
+        Of a bump.
+    coefficients : array of float, shape (n_landmarks, n_dimensions)
+        What each coordinate is of the bumps.
+    offset : array of float, shape (n_dimensions,)
+        Mean of the coordinates, which is taken away.
+    filters : array of float, shape (n_seen_from_near, n_filters)
+        What each number after the coordinates is of the picture.
     center : array of float, shape (n_pixels,)
         The mean picture.
     shape : tuple of int
@@ -59,12 +72,17 @@ class PictureMetric:
     Examples
     --------
     >>> import numpy as np, farpoint as fp
-    >>> metric = fp.envs.PictureMetric(np.ones(1), np.ones((4, 1), "f4"), np.zeros(4, "f4"), shape=(2, 2))
-    >>> metric.n_dimensions
-    1
+    >>> pictures = 255 * np.eye(4, dtype=np.uint8).reshape(4, 1, 4)
+    >>> log = fp.envs.PictureLog(pictures, np.array([0, 1, 2]), np.array([0, 0, 0]), np.array([1, 2, 3]))
+    >>> fp.envs.learn_metric(log, n_functions=2)
+    PictureMetric(2 coordinates of pictures (1, 4))
     """
 
     nu: NDArray[np.float64]
+    landmarks: NDArray[np.float32]
+    width: float
+    coefficients: NDArray[np.float64]
+    offset: NDArray[np.float64]
     filters: NDArray[np.float32]
     center: NDArray[np.float32]
     shape: tuple[int, ...]
@@ -87,7 +105,14 @@ class PictureMetric:
                 f"pictures must be numbers of shape (n, {', '.join(map(str, self.shape))}); got {array.dtype}, shape "
                 f"{array.shape}."
             )
-        return _filtered(array, self.filters, self.center)
+        result = np.empty((len(array), self.n_dimensions + self.filters.shape[1]))
+        for first in range(0, len(array), _ROWS_AT_ONCE):
+            block = slice(first, first + _ROWS_AT_ONCE)
+            pictures = _without(array[block], self.center)
+            bumps = _bumps(_smoothed(pictures, self.shape, _AFAR), self.landmarks, self.width)
+            coordinates = bumps @ self.coefficients - self.offset
+            result[block] = np.concatenate([coordinates, _smoothed(pictures, self.shape, _NEAR) @ self.filters], axis=1)
+        return result
 
     def steps(self, log: Any) -> SampleLog:
         """Return the steps of a `PictureLog` in these coordinates."""
@@ -97,8 +122,8 @@ class PictureMetric:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the metric to one ``.npz`` file; see `load`."""
-        arrays = {name: getattr(self, name) for name in ("nu", "filters", "center")}
-        write_arrays(path, KIND, {"shape": list(self.shape)}, arrays)
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        write_arrays(path, KIND, {"shape": list(self.shape), "width": self.width}, arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> PictureMetric:
@@ -119,7 +144,7 @@ class PictureMetric:
         facts, arrays = read_arrays(path, KIND)
         try:
             shape = tuple(int(side) for side in facts["shape"])
-            return cls(arrays["nu"], arrays["filters"], arrays["center"], shape)
+            return cls(shape=shape, width=float(facts["width"]), **{name: arrays[name] for name in _ARRAYS})
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidFile(f"{path} must hold a complete metric; it is damaged ({error}).") from error
 
@@ -128,12 +153,14 @@ class PictureMetric:
 
 
 @one_blas_thread()
-def learn_metric(log: Any, *, n_functions: int = 24, n_filters: int = 512, seed: int = 0) -> PictureMetric:
+def learn_metric(log: Any, *, n_functions: int = 24, n_landmarks: int = 1200, seed: int = 0) -> PictureMetric:
     """Return coordinates of pictures in which near means few steps of the walk that made a log.
 
-    Pictures are reduced to ``n_filters`` numbers by random smooth filters of several widths. Of all linear functions of
-    these, the eigenfunctions are those that change least along steps, ½ E[(φ(s) − φ(s′))²] = ν, with E[φ_i φ_j] = δ_ij.
-    `World.from_samples` and `GraphOptions.learn` then work on `PictureMetric.steps` as on any continuous observations.
+    Pictures are compared by what differs from the mean picture, smoothed and scaled to length 1: so it does not matter
+    how bright what moves is, or how much of it is seen. Around ``n_landmarks`` pictures, as different as possible, a
+    bump tells how like one of them a picture is. Of all sums of bumps the eigenfunctions are those that change least
+    along steps, ½ E[(φ(s) − φ(s′))²] = ν, with E[φ_i φ_j] = δ_ij. `World.from_samples` and `SampledOptions.learn` then
+    work on `PictureMetric.steps` as on any continuous observations.
 
     Parameters
     ----------
@@ -141,23 +168,23 @@ def learn_metric(log: Any, *, n_functions: int = 24, n_filters: int = 512, seed:
         As `record_pictures` makes it.
     n_functions : int
         Coordinates, at most.
-    n_filters : int
-        The more, the finer what the coordinates can tell apart; the time grows with their cube.
+    n_landmarks : int
+        At most; the more, the finer what the coordinates can tell apart. The time grows with their cube.
     seed : int
-        Of the filters.
+        Of the filters that come after the coordinates.
 
     Examples
     --------
     >>> import farpoint as fp
     >>> env = fp.ContinuousMaze("S......", render_mode="rgb_array", start="random")
     >>> log = fp.envs.record_pictures(fp.envs.PictureObservation(env, shrink=4), 500, seed=0)
-    >>> metric = fp.envs.learn_metric(log, n_functions=2, n_filters=32)
+    >>> metric = fp.envs.learn_metric(log, n_functions=2, n_landmarks=32)
     >>> metric
     PictureMetric(2 coordinates of pictures (4, 28))
     >>> metric.steps(log).observations.shape
-    (500, 34)
+    (500, 66)
     """
-    n_filters = check_integer("n_filters", n_filters, 1, 2**14)
+    n_landmarks = check_integer("n_landmarks", n_landmarks, 2, 2**14)
     n_functions = check_integer("n_functions", n_functions, 1, 2**14)
     seed = check_integer("seed", seed, 0)
     pictures, before, _, after = _read(log)
@@ -166,29 +193,45 @@ def learn_metric(log: Any, *, n_functions: int = 24, n_filters: int = 512, seed:
     mass = (np.bincount(before, minlength=len(pictures)) + np.bincount(after, minlength=len(pictures))) / 2
     mass = mass / mass.sum()
     center = _mean_picture(pictures, mass)
-    filters = _smooth_filters(shape, n_filters, seed)
-    seen = _filtered(pictures, filters, center)
-    spread = np.sqrt(mass @ seen**2)
-    filters, seen = filters[:, spread > 0] / spread[spread > 0], seen[:, spread > 0] / spread[spread > 0]
-    if not seen.size:
-        raise InvalidInput("log must hold pictures that differ; got none that the filters tell apart.")
-    # The mean picture was taken away, so that the constant function is left out: all others have a mean of 0.
-    moves = seen[before] - seen[after]
-    energy = moves.T @ moves / (2.0 * len(moves))
-    strength, directions = np.linalg.eigh(seen.T @ (mass[:, None] * seen))
+    blocks = range(0, len(pictures), _ROWS_AT_ONCE)
+    afar = np.concatenate(
+        [_smoothed(_without(pictures[first : first + _ROWS_AT_ONCE], center), shape, _AFAR) for first in blocks]
+    )
+    chosen = farthest_points(afar.astype(np.float64), min(n_landmarks, len(afar)), 0)
+    landmarks = afar[chosen]
+    farthest = np.sqrt(_squares(afar, landmarks).min(axis=1).max())
+    # Where every picture is one of them: as wide as the nearest two are apart, on average.
+    apart = _squares(landmarks, landmarks) + np.diag(np.full(len(landmarks), np.inf))
+    width = _BUMP * float(max(farthest, np.sqrt(apart.min(axis=1).mean())))
+    if not 0.0 < width < np.inf:
+        raise InvalidInput("log must hold pictures that differ; got none that do.")
+    bumps = _bumps(afar, landmarks, width)
+    # Without its mean no function is constant.
+    mean = mass @ bumps
+    bumps -= mean
+    energy = np.zeros((len(landmarks), len(landmarks)))
+    for first in range(0, len(before), _ROWS_AT_ONCE):
+        block = slice(first, first + _ROWS_AT_ONCE)
+        moves = bumps[before[block]] - bumps[after[block]]
+        energy += moves.T @ moves / (2.0 * len(before))
+    strength, directions = np.linalg.eigh(bumps.T @ (mass[:, None] * bumps))
     kept = strength > _NEGLIGIBLE * strength[-1]
     whiten = directions[:, kept] / np.sqrt(strength[kept])
     size = min(n_functions, int(kept.sum()))
     nu, turn = eigh(whiten.T @ energy @ whiten, subset_by_index=[0, size - 1])
     nu = np.maximum(nu, np.finfo(np.float64).eps)
-    coordinates = (whiten @ turn) / np.sqrt(nu)
+    coefficients = (whiten @ turn) / np.sqrt(nu)
     # The sign of an eigenvector is arbitrary: the largest coefficient is positive.
-    largest = np.abs(coordinates).argmax(axis=0)
-    coordinates = coordinates * np.sign(coordinates[largest, np.arange(size)])
-    # On the scale of what a step changes.
-    step = np.sqrt(((moves @ coordinates) ** 2).sum(axis=1).mean())
-    both = np.concatenate([coordinates, np.eye(len(coordinates))[:, :_N_SEEN] * (_SEEN_SCALE * step)], axis=1)
-    return PictureMetric(nu, (filters @ both).astype(np.float32), center, shape)
+    largest = np.abs(coefficients).argmax(axis=0)
+    coefficients = coefficients * np.sign(coefficients[largest, np.arange(size)])
+    # Two pictures of length 1 that have nothing in common differ in the filters as much as a step changes coordinates.
+    # Each coordinate is φ / √ν, and ν half of what a step changes φ by, squared: a step changes each of them by √2.
+    step = np.sqrt(2.0 * size)
+    n_pixels = _smoothed(np.zeros((1, center.size), dtype=np.float32), shape, _NEAR).shape[1]
+    filters = np.random.default_rng(seed).standard_normal((n_pixels, _N_SEEN)) * (step / np.sqrt(2.0 * _N_SEEN))
+    return PictureMetric(
+        nu, landmarks, width, coefficients, mean @ coefficients, filters.astype(np.float32), center, shape
+    )
 
 
 def _read(log: Any) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -210,28 +253,37 @@ def _read(log: Any) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64],
     return pictures, before, actions, after
 
 
-def _smooth_filters(shape: tuple[int, ...], n_filters: int, seed: int) -> NDArray[np.float64]:
-    """Return random smooth pictures of several widths as columns."""
-    rng = np.random.default_rng(seed)
-    # The two longest axes are those of the picture; a third one holds its colors.
-    sides = np.argsort(shape)[-2:].tolist()
-    columns = []
-    for number in range(n_filters):
-        width = _WIDTHS[number % len(_WIDTHS)] * max(shape)
-        widths = [width if axis in sides else 0.0 for axis in range(len(shape))]
-        columns.append(gaussian_filter(rng.standard_normal(shape), widths, mode="constant").ravel())
-    return np.array(columns).T
+def _without(pictures: NDArray[Any], center: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return pictures as rows, less the mean one."""
+    return np.asarray(pictures.reshape(len(pictures), -1).astype(np.float32) - center)
 
 
-def _filtered(pictures: NDArray[Any], filters: NDArray[Any], center: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the products of filters and pictures less the mean one."""
-    rows = pictures.reshape(len(pictures), -1)
-    single = filters.astype(np.float32)
-    result = np.empty((len(rows), filters.shape[1]))
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        block = slice(first, first + _ROWS_AT_ONCE)
-        result[block] = (rows[block].astype(np.float32) - center) @ single
-    return result
+def _sides(shape: tuple[int, ...]) -> list[int]:
+    """Return which axes are the sides of a picture: the two longest; a third one holds its colors."""
+    return [int(axis) for axis in np.argsort(shape)[-2:]]
+
+
+def _smoothed(rows: NDArray[np.float32], shape: tuple[int, ...], smooth: float) -> NDArray[np.float32]:
+    """Return pictures smoothed by a part of their longer side, with fewer pixels, and of length 1."""
+    width, sides = smooth * max(shape), _sides(shape)
+    widths = [0.0] + [width if axis in sides else 0.0 for axis in range(len(shape))]
+    pictures = gaussian_filter(rows.reshape(-1, *shape), widths, mode="constant")
+    apart = max(1, int(_APART * width))
+    every = tuple(slice(None, None, apart if axis in sides else 1) for axis in range(len(shape)))
+    fewer = pictures[(slice(None), *every)].reshape(len(rows), -1)
+    lengths = np.linalg.norm(fewer, axis=1, keepdims=True)
+    return np.asarray(np.divide(fewer, lengths, out=np.zeros_like(fewer), where=lengths > 0))
+
+
+def _squares(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the squared distances of rows."""
+    lengths = [(one.astype(np.float64) ** 2).sum(axis=1) for one in (rows, others)]
+    return np.asarray(np.maximum(lengths[0][:, None] + lengths[1][None] - 2.0 * (rows @ others.T), 0.0))
+
+
+def _bumps(rows: NDArray[np.float32], landmarks: NDArray[np.float32], width: float) -> NDArray[np.float64]:
+    """Return how like each landmark a picture is."""
+    return np.exp(_squares(rows, landmarks) / (-2.0 * width**2))
 
 
 def _mean_picture(pictures: NDArray[Any], mass: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ def changed(**parts: Any) -> PictureLog:
 
 def test_the_coordinates_are_the_eigenfunctions_of_the_walk() -> None:
     log = ring_log()
-    metric = learn_metric(log, n_functions=4, n_filters=64)
+    metric = learn_metric(log, n_functions=4, n_landmarks=64)
     # From the counts of the steps themselves, by another solver.
     counts = np.zeros((12, 12))
     np.add.at(counts, (log.before, log.after), 1.0)
@@ -56,7 +56,7 @@ def test_the_coordinates_are_the_eigenfunctions_of_the_walk() -> None:
 
 def test_one_picture_is_a_row() -> None:
     log = ring_log()
-    metric = learn_metric(log, n_functions=3, n_filters=32)
+    metric = learn_metric(log, n_functions=3, n_landmarks=32)
     rows = metric.rows(log.pictures)
     assert metric(log.pictures[5]) == pytest.approx(rows[5], abs=1e-6)
     steps = metric.steps(log)
@@ -89,7 +89,7 @@ def test_options_from_pictures_arrive() -> None:
     env = Corridor()
     log = record_pictures(env, 3_000, seed=0)
     assert log.pictures.shape == (12, 3, 12)
-    metric = learn_metric(log, n_functions=6, n_filters=64)
+    metric = learn_metric(log, n_functions=6, n_landmarks=64)
     options = SampledOptions.learn(metric.steps(log), n_options=2, features=metric)
     assert fp.envs.option_success(env, options, n_trials=10).tolist() == [1.0, 1.0]
     ends = []
@@ -125,7 +125,7 @@ def test_a_picture_is_the_mean_of_squares() -> None:
 
 def test_a_metric_comes_back_from_its_file(tmp_path: Path) -> None:
     log = ring_log()
-    metric = learn_metric(log, n_functions=3, n_filters=32)
+    metric = learn_metric(log, n_functions=3, n_landmarks=32)
     metric.save(tmp_path / "metric.npz")
     loaded = PictureMetric.load(tmp_path / "metric.npz")
     np.testing.assert_array_equal(loaded.rows(log.pictures), metric.rows(log.pictures))
@@ -146,11 +146,11 @@ def test_a_metric_comes_back_from_its_file(tmp_path: Path) -> None:
 )
 def test_logs_that_are_none(log: Any, match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
-        learn_metric(log, n_filters=8)
+        learn_metric(log, n_landmarks=8)
 
 
 def test_pictures_of_another_shape_are_refused() -> None:
-    metric = learn_metric(ring_log(), n_functions=2, n_filters=8)
+    metric = learn_metric(ring_log(), n_functions=2, n_landmarks=8)
     with pytest.raises(InvalidInput, match=r"pictures must be numbers of shape \(n, 16, 16\)"):
         metric(np.zeros((4, 4)))
 
