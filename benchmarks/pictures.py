@@ -147,8 +147,8 @@ def measure(case: Case, seed: int = 0) -> None:
     options = SampledOptions.learn(steps, scale=case.scale * step, n_options=N_OPTIONS, features=metric)
     ended = time.process_time()
     print(
-        f"{case.name}, log {seed}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, {logged - began:.0f} s; "
-        f"{options!r}, {ended - logged:.0f} s",
+        f"{case.name}, log {seed}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, "
+        f"{logged - began:.0f} s; {options!r}, {ended - logged:.0f} s",
         flush=True,
     )
     table = metric.rows(log.pictures)
