@@ -67,23 +67,28 @@ LEARNING = Experiment[Scale](
     rows=lambda results: [{"world": place.title, **row} for place in WORLDS for row in learning_rows(results, place)],
     figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WORLDS))],
 )
-WRAPPED = Experiment[Scale](
-    "wrapper",
-    "An agent of its own under DiscoveringWrapper",
-    "tabular Q-learning (<code>fp.train_tabular</code>) that chooses among actions and slots as among any actions",
-    parts=lambda scale: [part for place in WRAPPED_PLACES for part in place.wrapped_parts(scale)],
-    rows=lambda results: [
-        {"world": place.title, **row}
-        for place in WRAPPED_PLACES
-        for row in learning_rows(results, place, UNDER_WRAPPER)
-    ],
-    figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WRAPPED_PLACES, UNDER_WRAPPER))],
-    needs={"minigrid": "farpoint[envs]"},
-    note=(
-        "Stepped one by one in Python, so in a choice of places. The agent is not told which actions are "
-        "possible; those that are not do nothing. Near-optimal is what its best primitive actions are worth, exactly."
-    ),
-)
+
+
+def _wrapped(name: str, places: tuple[Place, ...]) -> Experiment[Scale]:
+    which = {"wrapper": "", "wrapper-worlds": ": more worlds", "wrapper-environments": ": more environments"}[name]
+    return Experiment(
+        name,
+        f"An agent of its own under DiscoveringWrapper{which}",
+        "tabular Q-learning (<code>fp.train_tabular</code>) that chooses among actions and slots as among any actions",
+        parts=lambda scale: [part for place in places for part in place.wrapped_parts(scale)],
+        rows=lambda results: [
+            {"world": place.title, **row} for place in places for row in learning_rows(results, place, UNDER_WRAPPER)
+        ],
+        figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, places, UNDER_WRAPPER))],
+        needs={"minigrid": "farpoint[envs]"} if any(place.needs for place in places) else {},
+        note=(
+            "Stepped one by one in Python. The agent is not told which actions are possible; those that are not do "
+            "nothing. Near-optimal is what its best primitive actions are worth, exactly."
+        ),
+    )
+
+
+WRAPPED = [_wrapped(name, places) for name, places in WRAPPED_PLACES.items()]
 LATER_TASKS = Experiment[Scale](
     "later",
     "Tasks that come after one exploration",
@@ -110,7 +115,7 @@ SUITE = Suite(
         "runs that are shown. Environments are simulated; the agent is told nothing but which actions are possible "
         "where it stands."
     ),
-    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, WRAPPED, LATER_TASKS],
+    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, *WRAPPED, LATER_TASKS],
     kinds=KINDS,
     full=FULL,
     quick=QUICK,
