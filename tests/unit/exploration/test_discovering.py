@@ -232,7 +232,7 @@ def test_states_are_made_anew_where_steps_become_longer() -> None:
     # All slots were filled before, and all of them changed at once when the states did.
     all_at_once = [number for number, info in enumerate(infos) if info["changed_options"] == [0, 1, 2]]
     assert any(number > 500 for number in all_at_once)
-    assert env.options._column(env.current_key).shape == (3,)
+    assert env.options.can_start(env.current_key).shape == (3,)
     assert len(env.options.number) == env.explorer.n_states
 
 

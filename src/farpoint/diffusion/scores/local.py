@@ -147,7 +147,7 @@ class LocalScores:
         progress: Progress | None,
         n_jobs: int,
     ) -> BlockResult:
-        about = {} if checkpoint is None else self._about(blocks)
+        about = {} if checkpoint is None else self._about()
         folder = PieceFolder(checkpoint, "score", about)
         names = ["scores"] if self.tolerance is None else ["scores", "bounds"]
         # Filled as blocks finish, so that nothing is there twice.
@@ -160,7 +160,7 @@ class LocalScores:
 
         missing = []
         for number, size in enumerate(sizes):
-            piece = _usable(folder.load(_block_name(number)), names, size)
+            piece = _usable(folder.load(_block_name(blocks[number])), names, size)
             if piece is None:
                 missing.append(number)
             else:
@@ -170,13 +170,13 @@ class LocalScores:
         for done, (place, (scores, bounds)) in enumerate(results, start=1):
             piece = {"scores": scores} if bounds is None else {"scores": scores, "bounds": bounds}
             fill(missing[place], piece)
-            folder.save(_block_name(missing[place]), piece)
+            folder.save(_block_name(blocks[missing[place]]), piece)
             if progress is not None:
                 progress(len(blocks) - len(missing) + done, len(blocks))
         return together["scores"], together.get("bounds")
 
-    def _about(self, blocks: list[tuple[int, int]]) -> dict[str, Any]:
-        return {"world": self.walk.fingerprint, "t": self.t, "tolerance": self.tolerance, "blocks": blocks}
+    def _about(self) -> dict[str, Any]:
+        return {"world": self.walk.fingerprint, "t": self.t, "tolerance": self.tolerance}
 
 
 def dense_scores(walk: Walk, t: int) -> Vector:
@@ -218,8 +218,9 @@ def _usable(piece: dict[str, Vector] | None, names: list[str], size: int) -> dic
     return piece if all(one.shape == (size,) and np.isfinite(one).all() for one in piece.values()) else None
 
 
-def _block_name(number: int) -> str:
-    return f"block-{number:06d}"
+def _block_name(block: tuple[int, int]) -> str:
+    """Return the name of a block's file: by what is in it, for the division into blocks may change."""
+    return f"block-{block[0]}-{block[1]}"
 
 
 @dataclass(frozen=True, eq=False)
