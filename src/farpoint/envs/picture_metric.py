@@ -20,7 +20,6 @@ from farpoint.errors import InvalidFile, InvalidInput, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.worlds import SampleLog
 from farpoint.worlds.arrays import real_numbers, whole_numbers
-from farpoint.worlds.samples import farthest_points
 
 KIND = "farpoint-picture-metric"
 _ARRAYS = ("nu", "landmarks", "coefficients", "offset", "filters", "center")
@@ -35,6 +34,9 @@ _BUMP = 1.5
 _ROWS_AT_ONCE = 4096
 # Directions of the bumps' span that are relatively weaker than this are rounding errors.
 _NEGLIGIBLE = 1e-7
+_MOST_COLORS = 4
+# Squared distances of 32-bit numbers below this share are rounding.
+_SAME = 1e-5
 # Filters that come after the coordinates: pictures that the coordinates confuse, such as directions, are told apart.
 _N_SEEN = 64
 
@@ -193,28 +195,29 @@ def learn_metric(log: Any, *, n_functions: int = 24, n_landmarks: int = 1200, se
     mass = (np.bincount(before, minlength=len(pictures)) + np.bincount(after, minlength=len(pictures))) / 2
     mass = mass / mass.sum()
     center = _mean_picture(pictures, mass)
-    blocks = range(0, len(pictures), _ROWS_AT_ONCE)
-    afar = np.concatenate(
-        [_smoothed(_without(pictures[first : first + _ROWS_AT_ONCE], center), shape, _AFAR) for first in blocks]
-    )
-    chosen = farthest_points(afar.astype(np.float64), min(n_landmarks, len(afar)), 0)
-    landmarks = afar[chosen]
-    farthest = np.sqrt(_squares(afar, landmarks).min(axis=1).max())
+    blocks = [slice(first, first + _ROWS_AT_ONCE) for first in range(0, len(pictures), _ROWS_AT_ONCE)]
+    afar = np.concatenate([_smoothed(_without(pictures[block], center), shape, _AFAR) for block in blocks])
+    landmarks, farthest = _landmarks(afar, n_landmarks)
     # Where every picture is one of them: as wide as the nearest two are apart, on average.
     apart = _squares(landmarks, landmarks) + np.diag(np.full(len(landmarks), np.inf))
     width = _BUMP * float(max(farthest, np.sqrt(apart.min(axis=1).mean())))
     if not 0.0 < width < np.inf:
         raise InvalidInput("log must hold pictures that differ; got none that do.")
-    bumps = _bumps(afar, landmarks, width)
-    # Without its mean no function is constant.
-    mean = mass @ bumps
-    bumps -= mean
-    energy = np.zeros((len(landmarks), len(landmarks)))
+    # Block by block: all bumps of all pictures would not fit into memory.
+    mean, products, energy = np.zeros(len(landmarks)), *np.zeros((2, len(landmarks), len(landmarks)))
+    for block in blocks:
+        bumps = _bumps(afar[block], landmarks, width)
+        mean += mass[block] @ bumps
+        products += bumps.T @ (mass[block][:, None] * bumps)
     for first in range(0, len(before), _ROWS_AT_ONCE):
         block = slice(first, first + _ROWS_AT_ONCE)
-        moves = bumps[before[block]] - bumps[after[block]]
+        moves = _bumps(afar[before[block]], landmarks, width) - _bumps(afar[after[block]], landmarks, width)
         energy += moves.T @ moves / (2.0 * len(before))
-    strength, directions = np.linalg.eigh(bumps.T @ (mass[:, None] * bumps))
+    if not energy.any():
+        raise InvalidInput("log must hold steps that lead from one picture to another; got none.")
+    # Without its mean no function is constant.
+    products -= np.outer(mean, mean)
+    strength, directions = np.linalg.eigh(products)
     kept = strength > _NEGLIGIBLE * strength[-1]
     whiten = directions[:, kept] / np.sqrt(strength[kept])
     size = min(n_functions, int(kept.sum()))
@@ -247,6 +250,8 @@ def _read(log: Any) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64],
     before, actions, after = numbers
     if not before.size or before.ndim != 1 or not before.shape == actions.shape == after.shape:
         raise InvalidInput(f"log must have one number per step; got shapes {', '.join(str(n.shape) for n in numbers)}.")
+    if not np.isfinite(pictures).all():
+        raise InvalidInput("log must have pictures of finite numbers; got others.")
     ends = np.concatenate([before, after])
     if ends.min() < 0 or ends.max() >= len(pictures):
         raise InvalidInput(f"log must number its {len(pictures)} pictures; got {ends.min()} … {ends.max()}.")
@@ -259,8 +264,14 @@ def _without(pictures: NDArray[Any], center: NDArray[np.float32]) -> NDArray[np.
 
 
 def _sides(shape: tuple[int, ...]) -> list[int]:
-    """Return which axes are the sides of a picture: the two longest; a third one holds its colors."""
-    return [int(axis) for axis in np.argsort(shape)[-2:]]
+    """Return which axes are the sides of a picture; a third one, the last or else a short first one, has its colors.
+
+    >>> _sides((38, 46)), _sides((2, 2, 3)), _sides((3, 57, 57))
+    ([0, 1], [0, 1], [1, 2])
+    """
+    if len(shape) == 2 or shape[-1] <= _MOST_COLORS or shape[0] > _MOST_COLORS:
+        return [0, 1]
+    return [1, 2]
 
 
 def _smoothed(rows: NDArray[np.float32], shape: tuple[int, ...], smooth: float) -> NDArray[np.float32]:
@@ -273,6 +284,20 @@ def _smoothed(rows: NDArray[np.float32], shape: tuple[int, ...], smooth: float) 
     fewer = pictures[(slice(None), *every)].reshape(len(rows), -1)
     lengths = np.linalg.norm(fewer, axis=1, keepdims=True)
     return np.asarray(np.divide(fewer, lengths, out=np.zeros_like(fewer), where=lengths > 0))
+
+
+def _landmarks(rows: NDArray[np.float32], count: int) -> tuple[NDArray[np.float32], float]:
+    """Return rows as far from each other as possible, one by one, and how far another one is from them at most."""
+    lengths = (rows.astype(np.float64) ** 2).sum(axis=1)
+    chosen, away = [0], np.full(len(rows), np.inf)
+    while True:
+        last = chosen[-1]
+        away = np.minimum(away, np.maximum(lengths + lengths[last] - 2.0 * (rows @ rows[last]), 0.0))
+        farthest = int(away.argmax())
+        # Of what is left every row is one of them, but for rounding.
+        if len(chosen) == count or away[farthest] <= _SAME * lengths.max():
+            return rows[chosen], float(np.sqrt(away[farthest]))
+        chosen.append(farthest)
 
 
 def _squares(rows: NDArray[np.float32], others: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -106,7 +106,8 @@ class DiscoveringWrapper(OptionsWrapper):
         self._draws = np.random.default_rng(seed)
         self._remake_at = remake_every
         self._offered = False
-        self._here = -1
+        self._here, self._terminated = -1, False
+        self._first = np.zeros(0)
 
     @property
     def explorer(self) -> Explorer:
@@ -144,7 +145,10 @@ class DiscoveringWrapper(OptionsWrapper):
 
     def _begin_episode(self, seen: Any) -> None:
         super()._begin_episode(seen)
-        self._here = self._numbered(seen)
+        if self._places is not None:
+            self._places.keep()
+            self._first = self._places.latest
+        self._here, self._terminated = self._numbered(seen), False
         self._explorer.visit(self._here)
         self._explorer.begin(self._here)
 
@@ -159,7 +163,9 @@ class DiscoveringWrapper(OptionsWrapper):
         before = None if self._places is None else self._places.latest
         observation, reward, terminated, truncated, info = super()._primitive_step(action)
         if self._places is not None and before is not None:
+            self._places.keep()
             self._places.count_step(before)
+        self._terminated = terminated
         after = self._numbered(self._now)
         self._explorer.visit(after, terminal=terminated)
         self._explorer.remember(self._here, int(action), after)
@@ -193,8 +199,12 @@ class DiscoveringWrapper(OptionsWrapper):
         emptied = np.flatnonzero(self._explorer.goals >= 0).tolist()
         self._explorer.forget()
         self.options.number.clear()
-        self._seen = self._now = self._places(self.env, self._places.latest)
+        now = self._places.latest
+        # Where the episode began comes first: other beginnings are joined to it.
+        first = self._numbered(self._places.observe(self.env, self._first))
+        self._explorer.visit(first)
+        self._explorer.begin(first)
+        self._seen = self._now = self._places.observe(self.env, now)
         self._here = self._numbered(self._seen)
-        self._explorer.visit(self._here)
-        self._explorer.begin(self._here)
+        self._explorer.visit(self._here, terminal=self._terminated)
         return emptied

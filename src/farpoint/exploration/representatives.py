@@ -58,6 +58,11 @@ class Representatives:
         found, distance = self._nearest(point)
         return found if distance <= 1.0 else self.add(observation)
 
+    def find(self, observation: NDArray[np.float64]) -> int:
+        """Return the representative of an observation; where there is none within reach, the number a new one gets."""
+        found, distance = self._nearest(observation / self.scale)
+        return found if distance <= 1.0 else self._size
+
     def nearest(self, observation: NDArray[np.float64]) -> int:
         """Return the representative nearest to an observation, however far; -1 if there is none."""
         return self._nearest(observation / self.scale)[0]

@@ -14,7 +14,7 @@ _OUT_OF_REACH = 1e14
 # An exchange must gain this share, or it is rounding.
 _GAIN = 1e-9
 # The integral over time is a sum over this many times, from a ten thousandth of the longest mean to fifty times that.
-_TIMES = np.geomspace(1e-4, 50.0, 48)
+_TIMES = np.geomspace(1e-4, 50.0, 128)
 
 
 Weights = NDArray[np.float64]

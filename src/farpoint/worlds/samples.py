@@ -164,10 +164,10 @@ def _choose_states(pool: NDArray[np.float64], graph: SampleGraph) -> NDArray[np.
             pool, n_states, random_state=int(rng.integers(2**31)), n_local_trials=None
         )
         return np.asarray(pool[np.sort(np.asarray(chosen, dtype=np.int64))])
-    return np.asarray(pool[np.sort(farthest_points(pool, n_states, int(rng.integers(len(pool)))))])
+    return np.asarray(pool[np.sort(_farthest_points(pool, n_states, int(rng.integers(len(pool)))))])
 
 
-def farthest_points(pool: NDArray[np.float64], n_points: int, first: int) -> NDArray[np.int64]:
+def _farthest_points(pool: NDArray[np.float64], n_points: int, first: int) -> NDArray[np.int64]:
     """Return points each of which is as far as possible from those before it."""
     chosen = np.empty(n_points, dtype=np.int64)
     distance = np.full(len(pool), np.inf)

@@ -142,11 +142,25 @@ def test_a_metric_comes_back_from_its_file(tmp_path: Path) -> None:
         (changed(before=np.array([99] * 4_000)), "log must number its 12 pictures"),
         (changed(actions=np.array([0])), "log must have one number per step"),
         (changed(pictures=np.zeros((12, 4, 4))), "log must hold pictures that differ"),
+        (changed(pictures=np.full((12, 4, 4), np.nan)), "log must have pictures of finite numbers"),
+        (changed(after=ring_log().before), "log must hold steps that lead from one picture to another"),
     ],
 )
 def test_logs_that_are_none(log: Any, match: str) -> None:
     with pytest.raises(InvalidInput, match=match):
         learn_metric(log, n_landmarks=8)
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 3), (3, 8, 8), (8, 8, 3), (1, 9)])
+def test_small_and_colored_pictures(shape: tuple[int, ...]) -> None:
+    pictures = np.random.default_rng(0).integers(0, 255, size=(6, *shape), dtype=np.uint8)
+    places = np.array([0, 1, 2, 3, 4, 5, 4, 3, 2, 1, 0, 1])
+    log = PictureLog(pictures, places[:-1], np.zeros(11, dtype=int), places[1:])
+    metric = learn_metric(log, n_functions=3)
+    rows = metric.rows(pictures)
+    assert rows.shape == (6, 3 + 64)
+    # The ends of the line are farther apart than neighbors.
+    assert np.linalg.norm(rows[0, :3] - rows[5, :3]) > np.linalg.norm(rows[0, :3] - rows[1, :3])
 
 
 def test_pictures_of_another_shape_are_refused() -> None:

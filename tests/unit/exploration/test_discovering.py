@@ -236,6 +236,34 @@ def test_states_are_made_anew_where_steps_become_longer() -> None:
     assert len(env.options.number) == env.explorer.n_states
 
 
+def test_states_made_anew_have_keys_that_none_had_before() -> None:
+    env = fp.DiscoveringWrapper(gym.make("MountainCar-v0"), 3)
+    rng, before, forgets = np.random.default_rng(0), set[Any](), 0
+    env.reset(seed=0)
+    now = {env.current_key}
+    for _ in range(1_500):
+        _, _, terminated, truncated, _ = env.step(env.sample_action(rng=rng))
+        if env.current_key not in now and set(env.options.number).isdisjoint(now):
+            before, now, forgets = before | now, set(), forgets + 1
+        now.add(env.current_key)
+        assert now.isdisjoint(before)
+        if terminated or truncated:
+            env.reset()
+            now.add(env.current_key)
+    assert forgets > 0
+
+
+def test_reading_an_observation_changes_nothing() -> None:
+    env = fp.DiscoveringWrapper(gym.make("MountainCar-v0"), 3, scale=[0.1, 0.01])
+    env.reset(seed=0)
+    here = env.current_key
+    assert env.read(np.array([0.5, 0.0])) == env.read(np.array([0.5, 0.0])) != here
+    assert env.current_key == here
+    assert env.options.number == {here: 0}
+    env.step(0)
+    assert len(env.options.number) == env.explorer.n_states
+
+
 def test_a_scale_needs_continuous_observations() -> None:
     with pytest.raises(InvalidInput, match="scale must go with continuous observations"):
         wrapped(scale=0.1)

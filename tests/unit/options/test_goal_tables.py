@@ -78,7 +78,11 @@ def test_the_cover_estimate_is_that_of_independent_arrivals() -> None:
     assert float(objective_of(np.array([10.0, 20.0, 60.0]), "cover")) == pytest.approx(65.762, rel=1e-4)
     # And the value of one set of goals is not that of the sets beside it.
     beside = np.stack([[10.0, 20.0, 60.0], [1.0, 2.0, 3e5]], axis=1)
-    assert objective_of(beside, "cover")[0] == objective_of(beside[:, :1], "cover")[0]
+    alone = objective_of(beside[:, :1], "cover")[0]
+    assert objective_of(beside, "cover")[0] == pytest.approx(alone, rel=1e-12)
+    # Many equal means: h (1 + 1/2 + … + 1/n).
+    many = float(objective_of(np.full(2_000, 7.0), "cover"))
+    assert many == pytest.approx(7.0 * (1.0 / np.arange(1, 2_001)).sum(), rel=1e-4)
 
 
 def test_drawn_targets_have_the_mean_of_all_states() -> None:

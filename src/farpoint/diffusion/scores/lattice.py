@@ -201,7 +201,7 @@ class LatticeScores:
         bound = distance_bound(scores, expansion.error(own, _MOST_NEIGHBORS, unit))
         # The last sum is one of doubles.
         sizes = np.sqrt(np.maximum(scores, 0.0)) + 2.0 * np.sqrt(self.squares) / self.total
-        return scores, bound + (expansion.degree + 2) ** 2 * UNIT * sizes**2
+        return scores, bound + 2.0 * (expansion.degree + 2) ** 2 * UNIT * sizes**2
 
     def around(self, rows: tuple[int, int], margin: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return d and ½/d of some rows, flat, with ``margin`` rows more on either side; 0 on walls."""
