@@ -15,7 +15,7 @@ from farpoint.engines import each
 from farpoint.experiments.framework import Arrays
 from farpoint.experiments.large import coverage
 from farpoint.experiments.large.plan import LARGE_MAZE
-from farpoint.options import GraphOptions, OptionList, Options, OptionSet
+from farpoint.options import GraphOptions, OptionList, OptionSet
 from farpoint.worlds import SampleLog, World, named_world, random_maze
 
 NEAR_MOVES = 2
@@ -89,66 +89,78 @@ def _coverage(
     """Return the coverage of agents, ``n_agents`` for each of several logs with a training of its own."""
     setting = coverage.SETTINGS[env]
     checkpoints = np.unique(np.geomspace(10, n_steps, 40).astype(np.int64))
-    shares, success, goals = [], [], np.empty((0, 2))
-    for log in range(n_logs):
-        options: Options[Any] = OptionList([])
-        if method != "none":
-            learned = _learned_options(env, method, policy, log, n_log_steps, n_updates, n_trials)
-            assert learned.success is not None
-            # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
-            options = OptionList([learned[int(number)] for number in np.flatnonzero(learned.success >= 0.5)])
-            success.extend(learned.success.tolist())
-            goals = learned.goals if log == 0 else goals
-        shared = (env, options, option_probability, n_steps, checkpoints)
-        seeds = range(log * n_agents, (log + 1) * n_agents)
-        shares.append(list(each(_one_agent, shared, seeds, n_jobs=n_jobs)))
+    goals, learned = np.empty((0, 2)), list[GraphOptions]()
+    if method != "none":
+        logs = [_recorded(env, log, n_log_steps) for log in range(n_logs)]
+        controllers = _controllers(env, n_logs, n_log_steps, n_updates, n_jobs) if policy == "learned" else ()
+        shared = (env, method, logs, controllers, n_trials)
+        learned = list(each(_learned_options, shared, range(n_logs), n_jobs=n_jobs))
+        goals = learned[0].goals
+    # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
+    chosen = [OptionList([one[int(number)] for number in np.flatnonzero(_success(one) >= 0.5)]) for one in learned]
+    agents = (env, chosen, option_probability, n_steps, checkpoints)
+    tasks = [(log, log * n_agents + agent) for log in range(n_logs) for agent in range(n_agents)]
+    shares = np.array(list(each(_one_agent, agents, tasks, n_jobs=n_jobs)))
     return {
         "checkpoints": checkpoints,
         # Logs, agents, checkpoints.
-        "shares": np.array(shares),
-        "success": np.array(success),
+        "shares": shares.reshape(n_logs, n_agents, -1),
+        "success": np.array([success for one in learned for success in _success(one).tolist()]),
         "log_steps": np.array(0 if method == "none" else n_log_steps),
         "goals": goals,
         "floor": setting.make(1).floor,
     }
 
 
-@lru_cache(maxsize=2)
+# As many as there are logs of one environment.
+@lru_cache(maxsize=8)
 def _recorded(env: str, log: int, n_log_steps: int) -> tuple[SampleLog, World]:
     setting = coverage.SETTINGS[env]
     recorded = coverage.record(setting, n_log_steps, seed=log)
     return recorded, coverage.sampled_world(recorded, setting, seed=log)
 
 
-@lru_cache(maxsize=8)
-def _controller(env: str, log: int, n_log_steps: int, n_updates: int) -> Any:
+@lru_cache(maxsize=2)
+def _controllers(env: str, n_logs: int, n_log_steps: int, n_updates: int, n_jobs: int) -> tuple[Any, ...]:
+    """Return a controller per log, the same for the goals of all methods: it only knows the way to places nearby."""
+    logs = [_recorded(env, log, n_log_steps)[0] for log in range(n_logs)]
+    return tuple(each(_one_controller, (logs, n_updates), range(n_logs), n_jobs=n_jobs))
+
+
+def _one_controller(shared: tuple[list[SampleLog], int], log: int) -> Any:
     from farpoint.deep import learn_controller
 
-    # The same for the goals of all methods: it only knows the way to places nearby.
-    return learn_controller(_recorded(env, log, n_log_steps)[0], n_updates=n_updates, seed=log)
+    logs, n_updates = shared
+    return learn_controller(logs[log], n_updates=n_updates, seed=log)
 
 
 def _learned_options(
-    env: str, method: str, policy: str, log: int, n_log_steps: int, n_updates: int, n_trials: int
+    shared: tuple[str, str, list[tuple[SampleLog, World]], tuple[Any, ...], int], log: int
 ) -> GraphOptions:
-    setting = coverage.SETTINGS[env]
-    recorded, world = _recorded(env, log, n_log_steps)
-    goals = coverage.goals_of(world, method, setting.n_options, seed=log)
-    controller = _controller(env, log, n_log_steps, n_updates) if policy == "learned" else None
+    env, method, logs, controllers, n_trials = shared
+    setting, (recorded, world) = coverage.SETTINGS[env], logs[log]
     return GraphOptions.learn(
         recorded,
-        OptionSet(world, goals, method),
+        OptionSet(world, coverage.goals_of(world, method, setting.n_options, seed=log), method),
         radius=setting.radius,
-        controller=controller,
+        controller=controllers[log] if controllers else None,
         n_trials=n_trials,
         seed=log,
     )
 
 
-def _one_agent(shared: tuple[str, Any, float, int, NDArray[np.int64]], seed: int) -> NDArray[np.float64]:
-    env, options, option_probability, n_steps, checkpoints = shared
+def _success(options: GraphOptions) -> NDArray[np.float64]:
+    assert options.success is not None
+    return options.success
+
+
+def _one_agent(
+    shared: tuple[str, list[Any], float, int, NDArray[np.int64]], task: tuple[int, int]
+) -> NDArray[np.float64]:
+    (env, options, option_probability, n_steps, checkpoints), (log, seed) = shared, task
     maze = coverage.SETTINGS[env].make(10**9)
-    return coverage.cells_seen(maze, options, option_probability, n_steps, checkpoints, seed=seed)
+    chosen = options[log] if options else OptionList([])
+    return coverage.cells_seen(maze, chosen, option_probability, n_steps, checkpoints, seed=seed)
 
 
 KINDS: Mapping[str, Callable[..., Arrays]] = {
