@@ -153,10 +153,11 @@ def continuouscar(methods: tuple[str, ...]) -> None:
 
 def wrapper(methods: tuple[str, ...]) -> None:
     """Print the steps that an agent of its own needs, which draws uniformly among what is offered to it."""
-    for name, make, arrived, n_steps in (
+    places: list[tuple[str, Callable[[], Any], Callable[[Any], Any], int]] = [
         ("nine rooms, 90 %", nine_rooms, lambda env: Cells(env.floor, 0.9), 60_000),
         ("MountainCar-v0", partial(gym.make, "MountainCar-v0"), lambda env: has_ended, 200_000),
-    ):
+    ]
+    for name, make, arrived, n_steps in places:
         for method in methods:
             steps = []
             for seed in range(N_RUNS):

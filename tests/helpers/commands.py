@@ -42,5 +42,8 @@ def farpoint(
         code = end.code
     finally:
         signal.signal(signal.SIGTERM, before)
-    printed = [stream.buffer.getvalue().decode() for stream in (out, err) if stream.flush() is None]
-    return subprocess.CompletedProcess([*FARPOINT, *words], int(code or 0), *printed)
+    printed = []
+    for stream in (out, err):
+        stream.seek(0)
+        printed.append(stream.read())
+    return subprocess.CompletedProcess([*FARPOINT, *words], code if isinstance(code, int) else 0, *printed)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
 
 from farpoint.diffusion.scores.chebyshev import Expansion
 
@@ -39,7 +42,8 @@ def test_the_bound_holds_on_any_graph(error: float, kind: type) -> None:
         t = 30
         expansion = Expansion.to(t, error)
         # Of p / d, by rows; each vector begins in one state.
-        before, now = np.diag(1.0 / degrees).astype(kind), (walk @ np.diag(1.0 / degrees)).astype(kind)
+        before: NDArray[Any] = np.diag(1.0 / degrees).astype(kind)
+        now: NDArray[Any] = (walk @ np.diag(1.0 / degrees)).astype(kind)
         total = (expansion.coefficients[0] * before + expansion.coefficients[1] * now).astype(kind)
         for coefficient in expansion.coefficients[2:].astype(kind):
             before, now = now, (2 * walk.astype(kind)) @ now - before
