@@ -51,12 +51,26 @@ def _step(
 
 
 @compiled(nogil=True)
+def _layout(color: int, degree: int, stride: int, side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return where each cell of one color lies in a buffer, and how far it is from the middle on the map."""
+    middle = degree // 2 + 1
+    far = degree - (degree + color) % 2
+    targets = np.empty((far + 1) ** 2, dtype=np.int64)
+    shifts = np.empty((far + 1) ** 2, dtype=np.int64)
+    number = 0
+    for a in range(-far, far + 1, 2):
+        for b in range(-far, far + 1, 2):
+            targets[number] = (((a + color) // 2 + middle) * side + (b + color) // 2 + middle) * width
+            shifts[number] = (a + b) // 2 * stride + (a - b) // 2
+            number += 1
+    return targets, shifts
+
+
+@compiled(nogil=True)
 def _begin(
-    color: int,
-    degree: int,
     cell: int,
-    stride: int,
-    side: int,
+    targets: NDArray[np.int64],
+    shifts: NDArray[np.int64],
     width: int,
     twice_inverse: NDArray[Any],
     walk: NDArray[Any],
@@ -64,44 +78,33 @@ def _begin(
     twice: NDArray[Any],
 ) -> None:
     """Clear the cells of one color, and lay out 2/d on them."""
-    middle = degree // 2 + 1
-    far = degree - (degree + color) % 2
-    for a in range(-far, far + 1, 2):
-        for b in range(-far, far + 1, 2):
-            target = _U((((a + color) // 2 + middle) * side + (b + color) // 2 + middle) * width)
-            place = _U(cell + (a + b) // 2 * stride + (a - b) // 2)
-            for index in range(width):
-                i = target + _U(index)
-                twice[i] = twice_inverse[place + _U(index)]
-                walk[i] = 0
-                total[i] = 0
+    for number in range(targets.size):
+        target, place = _U(targets[number]), _U(cell + shifts[number])
+        for index in range(width):
+            i = target + _U(index)
+            twice[i] = twice_inverse[place + _U(index)]
+            walk[i] = 0
+            total[i] = 0
 
 
 @compiled(nogil=True)
 def _add(
-    color: int,
-    degree: int,
     cell: int,
-    stride: int,
-    side: int,
-    width: int,
+    targets: NDArray[np.int64],
+    shifts: NDArray[np.int64],
     degrees: NDArray[Any],
     total: NDArray[Any],
     share: float,
     score: NDArray[np.float64],
 ) -> None:
     """Add Σ p (p − 2π) over the cells of one color, with π = d / Σ d."""
-    middle = degree // 2 + 1
-    far = degree - (degree + color) % 2
-    for a in range(-far, far + 1, 2):
-        for b in range(-far, far + 1, 2):
-            source = _U((((a + color) // 2 + middle) * side + (b + color) // 2 + middle) * width)
-            place = _U(cell + (a + b) // 2 * stride + (a - b) // 2)
-            for index in range(width):
-                i = _U(index)
-                d = np.float64(degrees[place + i])
-                p = d * np.float64(total[source + i])
-                score[i] += p * (p - 2.0 * share * d)
+    for number in range(targets.size):
+        source, place = _U(targets[number]), _U(cell + shifts[number])
+        for index in range(score.size):
+            i = _U(index)
+            d = np.float64(degrees[place + i])
+            p = d * np.float64(total[source + i])
+            score[i] += p * (p - 2.0 * share * d)
 
 
 @compiled(nogil=True)
@@ -127,14 +130,16 @@ def expanded_scores(
     white, black = np.zeros(side * side * width, coefficients.dtype), np.zeros(side * side * width, coefficients.dtype)
     white_total, black_total = np.zeros_like(white), np.zeros_like(white)
     white_twice, black_twice = np.zeros_like(white), np.zeros_like(white)
+    white_targets, white_shifts = _layout(0, degree, stride, side, width)
+    black_targets, black_shifts = _layout(1, degree, stride, side, width)
     half = coefficients.dtype.type(0.5)
     share = 1.0 / total
     center = (middle * side + middle) * width
     diagonal = (side + 1) * width
     for number in range(cells.size):
         cell = cells[number]
-        _begin(0, degree, cell, stride, side, width, twice_inverse, white, white_total, white_twice)
-        _begin(1, degree, cell, stride, side, width, twice_inverse, black, black_total, black_twice)
+        _begin(cell, white_targets, white_shifts, width, twice_inverse, white, white_total, white_twice)
+        _begin(cell, black_targets, black_shifts, width, twice_inverse, black, black_total, black_twice)
         # Half of T_0 first: T_1 = P T_0, without the factor 2 of the later ones.
         for i in range(width):
             white[center + i] = half * half * twice_inverse[cell + i]
@@ -151,5 +156,5 @@ def expanded_scores(
                 _step(white, black, black_total, black_twice, coefficients[j], source, target, j + 1, side, width)
         score = scores[number]
         score[:] = share * share * squares
-        _add(0, degree, cell, stride, side, width, degrees, white_total, share, score)
-        _add(1, degree, cell, stride, side, width, degrees, black_total, share, score)
+        _add(cell, white_targets, white_shifts, degrees, white_total, share, score)
+        _add(cell, black_targets, black_shifts, degrees, black_total, share, score)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, repeat
 from typing import Any
 
@@ -90,7 +91,7 @@ class LatticeScores:
         # There ‖p‖² is about 1 / (π t), and 2 ‖e‖ / ‖p‖ the relative error; ‖e‖ is twice as large in a dead end.
         return 0.1 * self.tolerance / float(np.sqrt(np.pi * self.t))
 
-    @property
+    @cached_property
     def first_expansion(self) -> Expansion:
         """What is computed of every state where there is a tolerance."""
         return Expansion.to(self.t, self.first_error)

@@ -112,7 +112,7 @@ def _coverage(
     }
 
 
-# As many as there are logs of one environment.
+# The logs of both environments.
 @lru_cache(maxsize=8)
 def _recorded(env: str, log: int, n_log_steps: int) -> tuple[SampleLog, World]:
     setting = coverage.SETTINGS[env]
