@@ -208,7 +208,7 @@ def log(methods: tuple[str, ...]) -> None:
         ("primitive", OptionList([])),
     ):
         shares = [
-            100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, 6_000, steps, seed=seed)[0]
+            100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, steps, seed=seed)[0]
             for seed in range(N_RUNS)
         ]
         print(f"cells seen in 6,000 steps, {name:<10} {mean_of_runs(shares)} %", flush=True)

@@ -43,7 +43,10 @@ def numbered(shared: tuple[Function, Any], task: tuple[int, Any]) -> tuple[int, 
 
 
 class Local:
-    """Threads of this process: the compiled loops release the interpreter's lock."""
+    """Threads of this process: the compiled loops release the interpreter's lock. Or processes, for Python's loops."""
+
+    def __init__(self, processes: bool = False) -> None:
+        self._backend = "loky" if processes else "threading"
 
     def as_done(self, function: Function, shared: Any, tasks: Sequence[Any], n_jobs: int) -> Numbered:
         """Yield the results as they finish."""
@@ -51,7 +54,7 @@ class Local:
             return (numbered((function, shared), task) for task in enumerate(tasks))
         from joblib import Parallel, delayed
 
-        results: Numbered = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator_unordered")(
+        results: Numbered = Parallel(n_jobs=n_jobs, backend=self._backend, return_as="generator_unordered")(
             delayed(numbered)((function, shared), task) for task in enumerate(tasks)
         )
         return results
@@ -64,23 +67,36 @@ _CURRENT: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
 def each(
-    function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1, label: str | None = None
+    function: Function,
+    shared: Any,
+    tasks: Iterable[Any],
+    *,
+    n_jobs: int = -1,
+    label: str | None = None,
+    processes: bool = False,
 ) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
     ``n_jobs`` is the number of threads, -1 for one per core; on a cluster the cluster decides. With a ``label`` a bar
-    of that name shows the progress, where someone is there to see it.
+    of that name shows the progress, where someone is there to see it. ``processes``: the function is Python rather than
+    compiled loops, which threads would run one at a time; so processes on this machine.
 
     Examples
     --------
     >>> list(each(lambda shared, task: shared + task, 10, [1, 2, 3]))
     [11, 12, 13]
     """
-    return _in_order(each_as_done(function, shared, tasks, n_jobs=n_jobs, label=label))
+    return _in_order(each_as_done(function, shared, tasks, n_jobs=n_jobs, label=label, processes=processes))
 
 
 def each_as_done(
-    function: Function, shared: Any, tasks: Iterable[Any], *, n_jobs: int = -1, label: str | None = None
+    function: Function,
+    shared: Any,
+    tasks: Iterable[Any],
+    *,
+    n_jobs: int = -1,
+    label: str | None = None,
+    processes: bool = False,
 ) -> Numbered:
     """Yield the number and the result of every task as soon as it finishes, so that it can be saved at once.
 
@@ -90,7 +106,10 @@ def each_as_done(
     [(0, 11), (1, 12), (2, 13)]
     """
     every = list(tasks)
-    results = (_CURRENT.get() or Local()).as_done(function, shared, every, check_jobs(n_jobs))
+    current = _CURRENT.get()
+    # Workers of a cluster are processes already.
+    chosen = Local(processes) if current is None or isinstance(current, Local) else current
+    results = chosen.as_done(function, shared, every, check_jobs(n_jobs))
     return results if label is None else watched(results, len(every), label)
 
 

@@ -270,7 +270,11 @@ class GraphOptions(Options[GraphOption]):
         return self._nearest(self._place(observation))
 
     def _nearest(self, here: NDArray[np.float64]) -> int:
-        return int(self.options.world.nearest_states(here[: self.goals.shape[1]])[0])
+        # Asked at every step, so without the checks of `World.nearest_states`, which take most of its time.
+        point = here[: self.goals.shape[1]]
+        if not np.isfinite(point).all():
+            raise InvalidInput(f"observation must be finite; got {point}.")
+        return int(self.options.world._nearest.query(point[None, :])[1][0, 0])
 
     def next_choice(self, number: int, observation: ArrayLike) -> tuple[int, int]:
         """Return the state nearest to an observation, and the choice of its world that an option takes there.

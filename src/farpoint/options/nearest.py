@@ -75,17 +75,55 @@ class _NearestActions:
 
     def __init__(self, log: SampleLog, n_neighbors: int) -> None:
         moves = log.next_observations - log.observations
-        self._actions = np.unique(log.actions)
-        self._steps = []
-        for action in self._actions:
-            taken = log.actions == action
-            self._steps.append(LocalSteps(log.observations[taken], moves[taken], n_neighbors))
+        self._actions, layers = np.unique(log.actions, return_inverse=True)
+        several = log.observations.shape[1] < TREE_DIMENSIONS
+        kind = LayeredSteps if several else _StepsByLayer
+        self._steps = kind(log.observations, moves, layers, n_neighbors)
 
     def __call__(self, observation: NDArray[Any], target: NDArray[Any]) -> int:
         here = np.asarray(observation, dtype=np.float64)
-        near = [steps.near(here) for steps in self._steps]
-        ends = here + np.array([moves.sum(axis=0) / len(moves) for moves in near])
-        return int(self._actions[_nearest_end(ends, target)])
+        return int(self._actions[_nearest_end(here + self._steps.means(here), target)])
+
+
+class LayeredSteps:
+    """The logged steps near a place, by action: one search finds those of all actions.
+
+    Each action has a layer of its own in one more dimension, so far from the others that the steps nearest to a place
+    in a layer are of that layer.
+
+    >>> steps = LayeredSteps(np.array([[0.0], [1.0], [0.1]]), np.array([[0.5], [0.1], [0.2]]), np.array([0, 0, 1]), 2)
+    >>> steps.means(np.array([0.2]))
+    array([[0.3],
+           [0.2]])
+    """
+
+    def __init__(self, places: NDArray[Any], values: NDArray[Any], layers: NDArray[np.int64], n_neighbors: int) -> None:
+        # A thousand times the size of all places: a place outside them may be half a million times as far away.
+        apart = 1e3 * max(float(np.linalg.norm(np.ptp(places, axis=0))), 1e-9)
+        self._tree = cKDTree(np.column_stack([places, apart * layers]))
+        self._values, self._layers = values, layers
+        self._heights = apart * np.arange(layers.max() + 1)[:, None]
+        self._nearest = [*range(1, min(n_neighbors, len(places)) + 1)]
+
+    def means(self, place: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the mean value of the steps nearest to a place, one row per layer."""
+        asked = np.concatenate([np.broadcast_to(place, (len(self._heights), place.size)), self._heights], axis=1)
+        found = self._tree.query(asked, self._nearest)[1]
+        # A layer may have fewer steps than asked for.
+        own = self._layers[found] == np.arange(len(found))[:, None]
+        total = (self._values[found] * own[:, :, None]).sum(axis=1)
+        return np.asarray(total / np.maximum(own.sum(axis=1), 1)[:, None])
+
+
+class _StepsByLayer:
+    """The same in many dimensions, where trees do not help: a search per action."""
+
+    def __init__(self, places: NDArray[Any], values: NDArray[Any], layers: NDArray[np.int64], n_neighbors: int) -> None:
+        taken = [layers == layer for layer in range(layers.max() + 1)]
+        self._steps = [LocalSteps(places[one], values[one], n_neighbors) for one in taken]
+
+    def means(self, place: NDArray[Any]) -> NDArray[np.float64]:
+        return np.array([steps.near(place).mean(axis=0) for steps in self._steps])
 
 
 class _NearestSteps:

@@ -54,6 +54,13 @@ def dying_task(shared: str, task: int) -> tuple[int, int]:
     return task * task, os.getpid()
 
 
+def test_python_runs_in_processes_where_that_is_asked_for() -> None:
+    results = list(each(slow_task, None, range(6), n_jobs=2, processes=True))
+    assert [task for task, _ in results] == list(range(6))
+    assert os.getpid() not in {process for _, process in results}
+    assert {process for _, process in each(slow_task, None, range(6), n_jobs=2)} == {os.getpid()}
+
+
 @pytest.fixture(scope="module")
 def dask_address() -> Iterator[str]:
     from distributed import LocalCluster

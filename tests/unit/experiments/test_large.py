@@ -53,9 +53,7 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     checkpoints = np.array([600])
 
     def covered(acting: fp.options.Options[Any]) -> Estimate:
-        return mean_of_runs(
-            [coverage.cells_seen(env, acting, 0.5, 600, checkpoints, seed=seed)[0] for seed in range(10)]
-        )
+        return mean_of_runs([coverage.cells_seen(env, acting, 0.5, checkpoints, seed=seed)[0] for seed in range(10)])
 
     helped, alone = covered(options), covered(fp.options.OptionList([]))
     assert helped.low > alone.high

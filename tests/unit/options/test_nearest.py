@@ -76,3 +76,20 @@ def test_wrong_logs_are_named(log: Any, match: str) -> None:
 def test_a_log_of_tuples_will_do() -> None:
     log = fp.Log([(-2.0,), (-2.0,)], [(-1.0,), (-3.0,)], np.array([0, 1]), np.zeros(2, dtype=bool))
     assert nearest_controller(log)(np.array([-2.0]), np.array([5.0])) == 0
+
+
+@pytest.mark.parametrize(("n_dimensions", "n_neighbors"), [(2, 5), (2, 40), (1, 1), (30, 5)])
+def test_the_nearest_steps_of_every_action_are_found(n_dimensions: int, n_neighbors: int) -> None:
+    """As by sorting all distances; action 3 was taken three times only, and places may lie outside the log."""
+    rng = np.random.default_rng(0)
+    places, moves = rng.normal(size=(200, n_dimensions)), rng.normal(size=(200, n_dimensions))
+    actions = np.where(np.arange(200) < 3, 3, rng.integers(3, size=200))
+    control = nearest_controller((places, actions, places + moves), n_neighbors=n_neighbors)
+    for _ in range(50):
+        here, target = 20.0 * rng.normal(size=n_dimensions), rng.normal(size=n_dimensions)
+        ends = []
+        for action in range(4):
+            taken = np.flatnonzero(actions == action)
+            nearest = taken[np.argsort(np.linalg.norm(places[taken] - here, axis=1))[:n_neighbors]]
+            ends.append(here + moves[nearest].mean(axis=0))
+        assert control(here, target) == np.linalg.norm(np.array(ends) - target, axis=1).argmin()

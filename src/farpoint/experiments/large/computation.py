@@ -87,29 +87,38 @@ def _coverage(
     env: str,
 ) -> Arrays:
     """Return the coverage of agents, ``n_agents`` for each of several logs with a training of its own."""
-    setting = coverage.SETTINGS[env]
+    controllers = _controllers(env, n_logs, n_log_steps, n_updates, n_jobs) if policy == "learned" else ()
     checkpoints = np.unique(np.geomspace(10, n_steps, 40).astype(np.int64))
-    goals, learned = np.empty((0, 2)), list[GraphOptions]()
-    if method != "none":
-        logs = [_recorded(env, log, n_log_steps) for log in range(n_logs)]
-        controllers = _controllers(env, n_logs, n_log_steps, n_updates, n_jobs) if policy == "learned" else ()
-        shared = (env, method, logs, controllers, n_trials)
-        learned = list(each(_learned_options, shared, range(n_logs), n_jobs=n_jobs))
-        goals = learned[0].goals
-    # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
-    chosen = [OptionList([one[int(number)] for number in np.flatnonzero(_success(one) >= 0.5)]) for one in learned]
-    agents = (env, chosen, option_probability, n_steps, checkpoints)
-    tasks = [(log, log * n_agents + agent) for log in range(n_logs) for agent in range(n_agents)]
-    shares = np.array(list(each(_one_agent, agents, tasks, n_jobs=n_jobs)))
+    shared = (env, method, n_log_steps, controllers, n_trials, n_agents, option_probability, checkpoints)
+    # Agents step environments in Python; a worker records the logs that it needs, which takes less than sending them.
+    found = list(each(_one_log, shared, range(n_logs), n_jobs=n_jobs, processes=True))
     return {
         "checkpoints": checkpoints,
         # Logs, agents, checkpoints.
-        "shares": shares.reshape(n_logs, n_agents, -1),
-        "success": np.array([success for one in learned for success in _success(one).tolist()]),
+        "shares": np.array([shares for shares, _, _ in found]),
+        "success": np.concatenate([success for _, success, _ in found]),
         "log_steps": np.array(0 if method == "none" else n_log_steps),
-        "goals": goals,
-        "floor": setting.make(1).floor,
+        "goals": found[0][2],
+        "floor": coverage.SETTINGS[env].make(1).floor,
     }
+
+
+def _one_log(
+    shared: tuple[str, str, int, tuple[Any, ...], int, int, float, NDArray[np.int64]], log: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return what agents saw with the options of one log, how often these arrive, and their goals."""
+    env, method, n_log_steps, controllers, n_trials, n_agents, option_probability, checkpoints = shared
+    options, success, goals = OptionList([]), np.empty(0), np.empty((0, 2))
+    if method != "none":
+        controller = controllers[log] if controllers else None
+        learned = _learned_options(env, method, log, n_log_steps, controller, n_trials)
+        success, goals = _success(learned), learned.goals
+        # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
+        options = OptionList([learned[int(number)] for number in np.flatnonzero(success >= 0.5)])
+    maze = coverage.SETTINGS[env].make(10**9)
+    seeds = range(log * n_agents, (log + 1) * n_agents)
+    shares = [coverage.cells_seen(maze, options, option_probability, checkpoints, seed=seed) for seed in seeds]
+    return np.array(shares), success, goals
 
 
 # The logs of both environments.
@@ -134,16 +143,13 @@ def _one_controller(shared: tuple[list[SampleLog], int], log: int) -> Any:
     return learn_controller(logs[log], n_updates=n_updates, seed=log)
 
 
-def _learned_options(
-    shared: tuple[str, str, list[tuple[SampleLog, World]], tuple[Any, ...], int], log: int
-) -> GraphOptions:
-    env, method, logs, controllers, n_trials = shared
-    setting, (recorded, world) = coverage.SETTINGS[env], logs[log]
+def _learned_options(env: str, method: str, log: int, n_log_steps: int, controller: Any, n_trials: int) -> GraphOptions:
+    setting, (recorded, world) = coverage.SETTINGS[env], _recorded(env, log, n_log_steps)
     return GraphOptions.learn(
         recorded,
         OptionSet(world, coverage.goals_of(world, method, setting.n_options, seed=log), method),
         radius=setting.radius,
-        controller=controllers[log] if controllers else None,
+        controller=controller,
         n_trials=n_trials,
         seed=log,
     )
@@ -152,15 +158,6 @@ def _learned_options(
 def _success(options: GraphOptions) -> NDArray[np.float64]:
     assert options.success is not None
     return options.success
-
-
-def _one_agent(
-    shared: tuple[str, list[Any], float, int, NDArray[np.int64]], task: tuple[int, int]
-) -> NDArray[np.float64]:
-    (env, options, option_probability, n_steps, checkpoints), (log, seed) = shared, task
-    maze = coverage.SETTINGS[env].make(10**9)
-    chosen = options[log] if options else OptionList([])
-    return coverage.cells_seen(maze, chosen, option_probability, n_steps, checkpoints, seed=seed)
 
 
 KINDS: Mapping[str, Callable[..., Arrays]] = {

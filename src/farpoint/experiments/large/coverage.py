@@ -108,7 +108,6 @@ def cells_seen(
     env: Any,
     options: Options[Any],
     option_probability: float,
-    n_steps: int,
     checkpoints: NDArray[np.int64],
     *,
     seed: int,
@@ -124,7 +123,7 @@ def cells_seen(
     seen = np.zeros(floor.shape, dtype=bool)
     share = np.zeros(checkpoints.size)
     following, left = -1, 0
-    for step in range(1, n_steps + 1):
+    for step in range(1, int(checkpoints[-1]) + 1):
         action = options.act(following, observation) if following >= 0 and left > 0 else None
         while action is None:
             following = -1
