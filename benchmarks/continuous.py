@@ -4,8 +4,9 @@
 scratch until 90 % of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
 reached; ``continuouscar``: with continuous pushes, of which three are taken. ``wrapper``: the same for an agent that
 draws uniformly among what `DiscoveringWrapper` offers. ``pointmaze``: steps until 90 % of PointMaze's cells are seen
-from scratch, and cells seen with options of any push (farpoint[robotics]). Every step counts; interquartile means with
-95 % intervals, runs that did not get there counted with all their steps.
+from scratch (``UMaze``, ``Medium`` and ``Large`` choose among them); ``pushes``: cells seen there with options of any
+push (both farpoint[robotics]). Every step counts; interquartile means with 95 % intervals, runs that did not get there
+counted with all their steps.
 """
 
 from __future__ import annotations
@@ -252,8 +253,9 @@ def point_maze_pushes(size: str, options: Any, n_steps: int, seed: int) -> float
 
 
 def pointmaze(methods: tuple[str, ...]) -> None:
-    """Print the cells seen from scratch with eight pushes, and with options learned from a log of any pushes."""
-    for size, n_steps, episode in POINT_MAZES:
+    """Print the cells seen from scratch with eight pushes; of the sizes that were asked for, by default all."""
+    asked = [one for one in POINT_MAZES if one[0] in sys.argv[1:]] or POINT_MAZES
+    for size, n_steps, episode in asked:
         for method in methods:
             curves = np.array(
                 [point_maze_scratch(size, method, n_steps, episode, seed) for seed in range(N_POINT_MAZE_RUNS)]
@@ -263,6 +265,10 @@ def pointmaze(methods: tuple[str, ...]) -> None:
             rest = [f"{at:,}: {mean_of_runs(curves[:, at - 1])} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)]
             reached = f"90 % reached {enough.any(axis=1).sum()} / {len(curves)}; cells after {', '.join(rest)}"
             show(f"PointMaze {size}", method, steps, reached)
+
+
+def pushes(_: tuple[str, ...]) -> None:
+    """Print the cells seen with options learned from a log of any pushes."""
     for size in ("Medium", "Large"):
         recorded = fp.envs.record_samples(PointMaze(size, actions="box", max_steps=2_000), 40_000, seed=0)
         world = fp.World.from_samples(recorded, n_states=250, neighbors="temporal", seed=0)
@@ -285,6 +291,7 @@ SECTIONS: dict[str, Callable[[tuple[str, ...]], None]] = {
     "continuouscar": continuouscar,
     "wrapper": wrapper,
     "pointmaze": pointmaze,
+    "pushes": pushes,
 }
 
 

@@ -3,7 +3,9 @@
 ``python -m benchmarks.studio`` prints median and worst of
 
 - paint to pixel: from the pointer event to the frame in which the cell has its new color;
-- t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states;
+- t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states:
+  as soon as the world is opened, and once the curve of goals over t is known, from which scores between its t are drawn
+  before they are computed; how many of those goals are those of the computed score is printed too;
 - frames per second while two agents play on 100 × 100 cells;
 - the time to a new score in one tab while 19 others ask for scores five times a second, and while they compute tables.
 
@@ -26,6 +28,8 @@ from tests.helpers.browser import Page, Server, open_browser, running_server
 from farpoint.studio.frames import pack_frame, unpack_frame
 
 _N = 20
+# None of them on the curve.
+_BETWEEN = [9, 18, 28, 45, 70, 110, 180, 300, 450, 700, 950]
 _MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
 # Tells after how long a condition was first true at the beginning of a frame.
 _TIMED = """
@@ -88,9 +92,33 @@ def time_to_goals(page: Page, times: list[int]) -> list[float]:
     measured = []
     for t in times:
         measured.append(timed(page, act % t, shown % t))
-        page.wait("farpointStudio.ui.status.textContent === ''", 120)
+        page.wait("farpointStudio.ui.status.textContent === '' && !farpointStudio.scored.preview", 600)
         time.sleep(0.3)
     return measured
+
+
+def preview_agreement(page: Page, times: list[int]) -> tuple[float, float]:
+    """Return the share of goals that are the same, and the largest relative error, of scores drawn before computed."""
+    same, error = [], 0.0
+    for t in times:
+        page.run(f"farpointStudio.setTime({t})")
+        page.wait(f"farpointStudio.scored.t === {t}", 600)
+        if not page.js("Boolean(farpointStudio.scored.preview)"):
+            continue
+        before = page.js("[Array.from(farpointStudio.scored.goals), Array.from(farpointStudio.scored.values)]")
+        page.wait("!farpointStudio.scored.preview", 600)
+        after = page.js("[Array.from(farpointStudio.scored.goals), Array.from(farpointStudio.scored.values)]")
+        goals = [set(one) for one, _ in (before, after)]
+        same.append(len(goals[0] & goals[1]) / len(goals[0] | goals[1]))
+        error = max(error, *(abs(x / y - 1.0) for x, y in zip(before[1], after[1], strict=True)))
+    return (min(same) if same else 1.0), error
+
+
+def wait_for_curve(page: Page, last: int, seconds: float) -> float:
+    """Return the seconds until the number of goals at ``last`` is known."""
+    begun = time.perf_counter()
+    page.wait(f"farpointStudio.counts.some(([t]) => t === {last})", seconds)
+    return time.perf_counter() - begun
 
 
 def frames(page: Page, seconds: float = 4.0) -> list[float]:
@@ -160,7 +188,16 @@ def main() -> None:
             report(f"t to goals, {name} states, t = {min(few)} … {max(few)}", time_to_goals(page, few))
             for t in (8, 10, 13, 20, 30) if rows > 1000 else (20, 30, 50, 100, 200):
                 report(f"t to goals, {name} states, t = {t} and {t + 1}", time_to_goals(page, [t, t + 1]))
+            last, between = (200, _BETWEEN[:7]) if rows > 1000 else (1000, _BETWEEN)
+            waited = wait_for_curve(page, last, 600)
+            print(f"the curve of goals to t = {last} is known after another {waited:.0f} s")
+            report(
+                f"t to goals, {name} states, t = {between[0]} … {between[-1]}, curve known",
+                time_to_goals(page, between),
+            )
             if rows < 1000:
+                same, error = preview_agreement(page, [one + 1 for one in between])
+                print(f"drawn before computed: {100 * same:.1f} % of the goals, scores to {error:.1e}")
                 report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
         page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")
         gaps = frames(page)

@@ -165,9 +165,11 @@ class Page:
         return found
 
     def settled(self) -> None:
-        """Wait until the score of the newest edit is shown."""
-        self.wait("farpointStudio.version === farpointStudio.applied && farpointStudio.scored?.version === "
-                  "farpointStudio.applied && farpointStudio.scored.t === farpointStudio.t")  # fmt: skip
+        """Wait until the score of the newest edit is shown, and not one from neighboring t."""
+        self.wait(
+            "(({version, applied, scored, t}) => version === applied && scored?.version === applied && scored.t === t "
+            "&& !scored.preview)(farpointStudio)"
+        )
 
     def click_cell(self, row: int, col: int, panel: int = 0, to: tuple[int, int] | None = None) -> None:
         """Press the pointer on a cell, drag to another one if given, and release it."""

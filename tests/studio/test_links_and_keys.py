@@ -47,6 +47,21 @@ def test_link_shows_what_was_clicked(page: Page) -> None:
     assert page.goals == fp.find_goals(fp.ring(), fp.score(fp.ring(), 13)).states.tolist()
 
 
+def test_link_shows_the_same_part_of_the_map(page: Page) -> None:
+    focus_on_the_map(page)
+    page.press("+", "+", "+", UP, UP)
+    page.button("Visits").click()
+    page.wait("location.hash.includes('view=') && location.hash.includes('layer=visits')")
+    link, shown = page.js("[location.hash, farpointStudio.panels[0].board.whereabouts()]")
+    assert shown[0] > 1.5
+    page.forget()
+    page.open(link, width=1100, height=800)
+    page.wait("!farpointStudio.view.fitted && farpointStudio.layer === 'visits'")
+    assert page.js("farpointStudio.panels[0].board.whereabouts()") == pytest.approx(shown, abs=0.01)
+    page.run("farpointStudio.zoom(0)")
+    page.wait("!location.hash.includes('view=')")
+
+
 def test_copied_link_has_no_token(page: Page) -> None:
     page.run("history.replaceState(null, '', '?token=secret' + location.hash)")
     page.run(

@@ -142,6 +142,29 @@ def test_options_to_take_away(server: Server, tmp_path: Path) -> None:
     assert options.goals.tolist() == fp.discover(fp.ring(), t=13).goals.tolist()
 
 
+def test_large_world_shows_a_score_from_its_neighbors_first(server: Server) -> None:
+    async def talk() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        async with websockets.connect(server.socket, max_size=None) as socket:
+            source = {"kind": "random_maze", "rows": 100, "cols": 100, "seed": 1}
+            await ask(socket, {"do": "open", "source": source, "version": 1})
+            times = [80, 100, 126, 160]
+            await socket.send(pack_frame({"id": 2, "do": "curve", "t": 4, "ts": times}))
+            counts = [unpack_frame(await asyncio.wait_for(socket.recv(), 60))[0] for _ in times]
+            assert [one["t"] for one in counts] == times
+            first = await ask(socket, {"do": "score", "t": 110})
+            return [first, unpack_frame(await asyncio.wait_for(socket.recv(), 60))]
+
+    (shown, rough), (answer, exact) = asyncio.run(talk())
+    assert shown["preview"]
+    assert "preview" not in answer
+    assert shown["t"] == answer["t"] == 110
+    np.testing.assert_allclose(rough["values"], exact["values"], rtol=2e-3)
+    world = fp.random_maze(100, 100, seed=1)
+    expected = fp.find_goals(world, fp.score(world, 110, solver="local", tolerance=1e-3)).states.tolist()
+    assert exact["goals"].tolist() == expected
+    assert len(set(rough["goals"].tolist()) ^ set(expected)) <= 0.01 * len(expected)
+
+
 def test_superseded_work_is_ended(server: Server) -> None:
     """A table that would take minutes is dropped when another is asked for, and its process with it."""
 

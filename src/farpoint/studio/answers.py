@@ -19,6 +19,7 @@ from farpoint.studio.playing import RandomAgent, first_state
 from farpoint.studio.recipe import python_lines
 from farpoint.studio.scoring import LAYERS, Plan, Scored, layer_values
 from farpoint.studio.session import Session
+from farpoint.studio.threads import in_thread
 
 Header = dict[str, Any]
 LONGEST_T = 1_000
@@ -27,6 +28,13 @@ MOST_PANELS = 4
 _QUICK_STATES = 1_500
 _LONG_METHODS = ("farpoint",)
 _QUICK_DISTANCE = 1_000
+# The curve of larger worlds is computed in a process, which goes on while t is moved, and which all else goes before.
+_MANY_STATES = 6_000
+_NICEST = 15
+# On one core; a t that takes longer is not on the curve.
+_LONGEST_SCORE = 100.0
+# Seconds after which t is taken to rest.
+_REST = 0.4
 
 
 def _t(header: Header) -> int:
@@ -35,7 +43,8 @@ def _t(header: Header) -> int:
 
 async def _scored(session: Session, t: int, header: Header) -> Scored:
     """Return the score at t, from a thread or a process; the page is told how far a long one is."""
-    scorer = session.scorer
+    stage, scorer = session.stage, session.scorer
+    assert stage is not None
     assert scorer is not None
     kept = scorer.kept(t)
     if kept is not None:
@@ -45,7 +54,8 @@ async def _scored(session: Session, t: int, header: Header) -> Scored:
         return found
     progress = _progress(session, header)
     # Somebody looks at the map meanwhile: no less urgent than the score of another tab.
-    timed = await session.heavy(jobs.score, scorer.world, t, found.keywords, progress=progress, niceness=0)
+    sent = jobs.sendable_world(stage)
+    timed = await session.heavy(jobs.score, sent, t, found.keywords, progress=progress, niceness=0)
     scored: Scored = await session.light(scorer.finish, t, *timed)
     return scored
 
@@ -56,7 +66,7 @@ def _progress(session: Session, header: Header) -> Callable[[Any], None]:
     waiting: set[asyncio.Task[None]] = set()
 
     def tell(value: Any) -> None:
-        content = {"progress": value} if isinstance(value, float) else {"row": value}
+        content = {"progress": value} if isinstance(value, float) else value
         task = loop.create_task(session.reply(header, content))
         waiting.add(task)
         task.add_done_callback(waiting.discard)
@@ -68,10 +78,12 @@ async def score(session: Session, header: Header) -> None:
     """Send the score at t with its goals; or another layer."""
     stage = await session.ready()
     t, layer = _t(header), check_word("layer", header.get("layer", "score"), LAYERS)
-    scored = await _scored(session, t, header)
-    goals = scored.goals
     # The page asks for them once its threshold is moved.
     wanted = bool(header.get("prominences"))
+    if layer == "score" and not wanted:
+        await _preview(session, t, header)
+    scored = await _scored(session, t, header)
+    goals = scored.goals
     prominences = await session.light(lambda: goals.prominences) if wanted else np.empty(0)
     values = np.asarray(scored.scores)
     if layer != "score":
@@ -101,16 +113,49 @@ async def score(session: Session, header: Header) -> None:
     )
 
 
-async def curve(session: Session, header: Header) -> None:
-    """Send the number of goals at every t asked for, as they become known; those that take long are left out."""
-    await session.ready()
+async def _preview(session: Session, t: int, header: Header) -> None:
+    """Send a score from those at neighboring t, where these are known and the score itself takes long."""
     scorer = session.scorer
     assert scorer is not None
+    # Not on this message's channel: there it would wait for the score that it takes the place of.
+    if scorer.kept(t) is not None or not await in_thread(scorer.previewed, t):
+        return
+    values, goals = await in_thread(scorer.preview, t)
+    content = {"t": t, "layer": "score", "preview": True, "low": float(values.min()), "high": float(values.max())}
+    await session.reply(
+        header, content, values=values.astype(np.float32), goals=goals.astype(np.int32), prominences=np.empty(0)
+    )
+    # While t is moved on, nothing else is computed.
+    await asyncio.sleep(_REST)
+
+
+async def curve(session: Session, header: Header) -> None:
+    """Send the number of goals at every t asked for, as they become known; those that take very long are left out."""
+    stage = await session.ready()
+    scorer = session.scorer
+    assert scorer is not None
+    long = []
     for t in [check_integer("t", t, 1, LONGEST_T) for t in list(header.get("ts") or [])[:100]]:
-        # On one core: the others are for who moves t meanwhile.
-        found = await session.light(partial(scorer.compute, n_jobs=1), t)
-        if isinstance(found, Scored):
-            await session.reply(header, {"t": t, "n_goals": len(found.goals)})
+        found: Scored | Plan | None = scorer.kept(t)
+        if found is None and stage.world.n_states <= _MANY_STATES:
+            # On one core: the others are for who moves t meanwhile.
+            found = await session.light(partial(scorer.compute, n_jobs=1), t)
+        if not isinstance(found, Scored):
+            long.append(t)
+            continue
+        scorer.between.add(t, np.asarray(found.scores))
+        await session.reply(header, {"t": t, "n_goals": len(found.goals)})
+    if not long:
+        return
+    tell = _progress(session, header)
+
+    def known(one: tuple[int, Any, int]) -> None:
+        scorer.between.add(*one[:2])
+        tell({"t": one[0], "n_goals": one[2]})
+
+    async with session.work.in_background:
+        sent = jobs.sendable_world(stage)
+        await session.heavy(jobs.curve, sent, long, _LONGEST_SCORE, progress=known, niceness=_NICEST)
 
 
 async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
@@ -184,7 +229,7 @@ async def table(session: Session, header: Header) -> None:
     comparing.check_table(stage.world)
     sets = [await _set(session, header, panel) for panel in _panels(header)]
     tell = _progress(session, header)
-    found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=tell)
+    found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=lambda row: tell({"row": row}))
     await session.reply(header, found)
 
 

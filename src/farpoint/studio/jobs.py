@@ -12,7 +12,7 @@ from farpoint.diffusion.scores.lattice import LARGEST_UNROLLED
 from farpoint.exploration.goals import GOALS
 from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, playing, scoring, sources, uploads
-from farpoint.studio.stage import Stage
+from farpoint.studio.stage import Canvas, Stage
 from farpoint.worlds import World
 
 Report = Callable[[Any], None]
@@ -33,13 +33,39 @@ def _sendable(stage: Stage) -> tuple[Stage, str]:
     return Stage(stage.world, stage.canvas, str, stage.note, stage.links), stage.code() if stage.canvas is None else ""
 
 
-def score(report: Report, world: World, t: int, keywords: dict[str, Any]) -> tuple[Scores, float]:
+def score(report: Report, sent: World | Canvas, t: int, keywords: dict[str, Any]) -> tuple[Scores, float]:
     """Return a score that takes long, and its seconds; its goals would take longer to send than to find."""
 
     def progress(done: int, total: int) -> None:
         report(done / max(total, 1))
 
-    return scoring.timed_score(world, t, {**keywords, "progress": progress})
+    return scoring.timed_score(_received(sent), t, {**keywords, "progress": progress})
+
+
+def curve(report: Report, sent: World | Canvas, times: list[int], longest: float) -> None:
+    """Report the score and the number of goals at several t, on one core: the others are for who moves t meanwhile.
+
+    What would take longer than so many seconds is left out.
+    """
+    scorer = scoring.Scorer(_received(sent))
+    for t in times:
+        plan = scorer.plan(t)
+        if plan.seconds <= longest:
+            scored = scoring.compute(scorer.world, t, {**plan.keywords, "n_jobs": 1, "progress": _silent})
+            report((t, np.asarray(scored.scores), len(scored.goals)))
+
+
+def sendable_world(stage: Stage) -> World | Canvas:
+    """Return what a process makes the world from: of a map the map, which a hundredth of the bytes suffice for."""
+    return stage.canvas if stage.canvas is not None and stage.world.deterministic else stage.world
+
+
+def _received(sent: World | Canvas) -> World:
+    return sent if isinstance(sent, World) else sent.world(0.0, "sent")
+
+
+def _silent(done: int, total: int) -> None:
+    """Show no bar."""
 
 
 def layer(report: Report, world: World, name: str, t: int, state: int) -> np.ndarray[Any, Any]:

@@ -10,11 +10,13 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.diffusion import Goals, Scores, Walk, diffusion_distance, find_goals, score, spectrum, stationary
 from farpoint.diffusion.scores.choose import AUTO_POLAR_LIMIT
 from farpoint.diffusion.scores.local import LocalScores
 from farpoint.diffusion.spectra.decomposition import Spectrum
+from farpoint.studio.between import Between
 from farpoint.worlds import World
 
 LAYERS = ("score", "stationary", "distance")
@@ -30,16 +32,20 @@ _QUICK_SECONDS = 0.005
 # Of a score from a decomposition that is known, on one core.
 _SECONDS_PER_CUBE = 2e-10
 _KEPT_BYTES = 48 * 2**20
+# Peaks between two t that are lower than this share of themselves are not shown, where looking takes little.
+_LEAST_PROMINENCE = 1e-6
+_FEW_ENOUGH_TO_LOOK = 50_000
 # 4Rooms at t = 4, and what is like it.
 _SMALL_MAP, _SMALL_T = 400, 4
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a score is computed: the keywords of `score`, and whether a thread will do."""
+    """How a score is computed: the keywords of `score`, whether a thread will do, and about how long it takes."""
 
     keywords: dict[str, Any]
     light: bool
+    seconds: float = float("inf")
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,7 @@ class Scorer:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.between = Between()
         self._kept: OrderedDict[int, Scored] = OrderedDict()
         self._lock = Lock()
 
@@ -116,13 +123,29 @@ class Scorer:
         if n_states <= _WHOLE_SPECTRUM:
             # The same numbers either way; of the two the one that takes less once the decomposition is known.
             local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
-            return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True)
+            return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True, 0.0)
         if exact.seconds <= _EXACT_SECONDS:
-            return Plan({"solver": "local", "n_jobs": -1 if exact.seconds > _QUICK_SECONDS else 1}, True)
+            n_jobs = -1 if exact.seconds > _QUICK_SECONDS else 1
+            return Plan({"solver": "local", "n_jobs": n_jobs}, True, exact.seconds)
         rough = exact.with_tolerance(_TOLERANCE)
         if rough.seconds < _MUCH_QUICKER * exact.seconds:
-            return Plan({"solver": "local", "tolerance": _TOLERANCE}, rough.seconds <= _LIGHT_SECONDS)
-        return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS)
+            keywords = {"solver": "local", "tolerance": _TOLERANCE}
+            return Plan(keywords, rough.seconds <= _LIGHT_SECONDS, rough.seconds)
+        return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS, exact.seconds)
+
+    def previewed(self, t: int) -> bool:
+        """Return whether the score at t takes so long that one from its neighbors is drawn first."""
+        return self.between.holds(t) and self.plan(t).seconds > _EXACT_SECONDS
+
+    def preview(self, t: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the score at t from those of its neighbors, and its goals."""
+        scores = self.between.scores(t)
+        assert scores is not None
+        goals = find_goals(self.world, scores)
+        if self.world.n_states > _FEW_ENOUGH_TO_LOOK:
+            return scores, goals.states
+        # In the middle of an open room neighbors differ by less than the interpolation errs.
+        return scores, goals.states[goals.prominences > _LEAST_PROMINENCE * scores[goals.states]]
 
     def compute(self, t: int, **more: Any) -> Scored | Plan:
         """Return the score at t; or, of one that takes long, how to compute it in a process."""
@@ -148,7 +171,7 @@ class Scorer:
         return world.n_states > _SMALL_MAP or t > _SMALL_T or not (world.on_grid and world.deterministic)
 
 
-def layer_values(world: World, layer: str, t: int, state: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def layer_values(world: World, layer: str, t: int, state: int) -> NDArray[np.float64]:
     """Return the values of a layer that is not the score."""
     if layer == "stationary":
         return np.asarray(stationary(world))

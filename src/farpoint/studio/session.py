@@ -26,6 +26,7 @@ Send = Callable[[bytes], Awaitable[None]]
 # Made in a process: an environment is enumerated, a graph is laid out.
 _LONG_TO_OPEN = ("env", "graph")
 _MOST_SETS = 12
+_MOST_IN_BACKGROUND = 2
 _LOG = logging.getLogger(__name__)
 # The channel of the message that is being answered.
 _CHANNEL: ContextVar[str] = ContextVar("channel", default="")
@@ -36,6 +37,8 @@ class Work:
 
     def __init__(self) -> None:
         self.processes = Processes()
+        # What goes on for minutes, of all tabs: the rest of the processes are for what somebody waits for.
+        self.in_background = asyncio.Semaphore(_MOST_IN_BACKGROUND)
         self._warming: asyncio.Task[Any] | None = None
         self._warm = asyncio.Event()
 

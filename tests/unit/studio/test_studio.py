@@ -212,6 +212,21 @@ def test_score_from_a_process_is_that_of_a_thread() -> None:
     np.testing.assert_array_equal(finished.goals.prominences, expected.prominences)
 
 
+@pytest.mark.parametrize("wind", [0.0, 0.1])
+def test_process_makes_the_same_world_from_what_is_sent(wind: float) -> None:
+    stage = sources.make_stage({"kind": "random_maze", "rows": 30, "cols": 31, "seed": 2, "wind": wind})
+    sent = jobs.sendable_world(stage)
+    # A map is small; wind is not in it.
+    assert isinstance(sent, Canvas) == (wind == 0.0)
+    reported: list[tuple[int, np.ndarray, int]] = []
+    jobs.curve(reported.append, sent, [3, 7, 900], longest=0.01)
+    assert [t for t, _, _ in reported] == ([3, 7, 900] if wind == 0.0 else [])
+    for t, scores, n_goals in reported:
+        expected = fp.score(stage.world, t)
+        np.testing.assert_allclose(scores, expected, rtol=1e-9)
+        assert n_goals == len(fp.find_goals(stage.world, expected))
+
+
 def test_only_long_scores_are_rough_or_in_a_process() -> None:
     scorer = scoring.Scorer(fp.random_maze(116, 116, seed=1))
     assert "tolerance" not in scorer.plan(13).keywords

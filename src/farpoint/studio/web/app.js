@@ -9,14 +9,12 @@ import { lookMethods } from "./looks.js";
 import { Painter } from "./painting.js";
 import { panelMethods } from "./panels.js";
 import { Player } from "./player.js";
-import { showTable } from "./table.js";
+import { MOST_STATES, tableMethods } from "./table.js";
 import { take } from "./takeaway.js";
 import { makeWorld, showHighest } from "./world.js";
 
 const TIMES = [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 126, 160, 200, 250, 320, 400, 500, 630, 800, 1000];
 const MANY_STATES = 6000;
-// Of larger worlds options are discovered when asked for, and there is no table.
-const MOST_STATES = 50000;
 const MOST_PANELS = 4;
 
 export class App {
@@ -112,7 +110,9 @@ export class App {
   restore(parameters) {
     const from = parameters.has("from") ? Number(parameters.get("from")) : -1;
     if (Number.isInteger(from) && from >= 0 && from < this.world.n) this.setFrom(from);
-    if (parameters.get("layer") === "distance") this.setLayer("distance");
+    if (["distance", "visits"].includes(parameters.get("layer"))) this.setLayer(parameters.get("layer"));
+    const view = (parameters.get("view") ?? "").split(",").map(Number);
+    if (view.length === 3 && view.every(Number.isFinite) && view[0] > 0) this.panels[0].board.goTo(...view);
     const picked = (parameters.get("options") ?? "").split(",");
     this.panels.forEach((panel, index) => {
       if (/^\d+$/.test(picked[index] ?? "")) panel.wanted = Number(picked[index]);
@@ -216,12 +216,16 @@ export class App {
   // ---- scores and options ----------------------------------------------------------------------------------------
 
   refresh() {
-    clearTimeout(this.curveTimer);
-    // The score comes first; the curve goes on where it was when t has come to rest.
-    this.link.cancel("curve");
     this.askScore();
     for (const panel of this.panels) this.askOptions(panel);
-    this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
+    // Of a large world it is computed beside everything else, and goes on while t is moved.
+    if (this.world.n <= MANY_STATES || this.curveVersion !== this.version) {
+      clearTimeout(this.curveTimer);
+      // The score comes first; the curve goes on where it was when t has come to rest.
+      this.link.cancel("curve");
+      this.curveVersion = this.version;
+      this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
+    }
     this.askTable();
   }
 
@@ -230,22 +234,29 @@ export class App {
     const layer = this.layer === "visits" ? "score" : this.layer;
     const slow = setTimeout(() => this.status("Computing the score …"), 250);
     try {
-      const answer = await this.ask({ do: "score", layer, state: Math.max(0, this.from), prominences: this.prominence > 0 }, {}, (part) => this.status(`Computing the score … ${Math.round(100 * part.progress)} %`));
+      const answer = await this.ask({ do: "score", layer, state: Math.max(0, this.from), prominences: this.prominence > 0 }, {}, (part) => {
+        if (part.preview) this.setScore(part);
+        else this.status(`Computing the score … ${Math.round(100 * part.progress)} %`);
+      });
       this.status("");
-      if (answer.version !== this.applied) return;
-      this.scored = answer;
-      showHighest(this.world, answer.values);
-      this.base.show(answer.values, answer.low, answer.high);
-      this.counts = [...this.counts.filter(([t]) => t !== answer.t), [answer.t, answer.goals.length]];
-      this.showScore();
-      this.refreshGoals();
-      this.showLayer();
+      this.setScore(answer);
       this.latency = performance.now() - begun;
     } catch (error) {
       this.status(error.message);
     } finally {
       clearTimeout(slow);
     }
+  }
+
+  setScore(answer) {
+    if (answer.version !== this.applied) return;
+    this.scored = answer;
+    showHighest(this.world, answer.values);
+    this.base.show(answer.values, answer.low, answer.high);
+    if (!answer.preview) this.counts = [...this.counts.filter(([t]) => t !== answer.t), [answer.t, answer.goals.length]];
+    this.showScore();
+    this.refreshGoals();
+    this.showLayer();
   }
 
   // A share of the highest score.
@@ -313,35 +324,12 @@ export class App {
   }
 
   askCurve() {
-    if (this.world.n > MOST_STATES) return;
-    const ts = TIMES.filter((t) => !this.counts.some(([known]) => known === t));
-    this.ask({ do: "curve", channel: "curve", ts }, {}, (part) => {
+    this.ask({ do: "curve", channel: "curve", ts: TIMES }, {}, (part) => {
       if (part.version !== this.applied || part.t === undefined) return;
-      this.counts.push([part.t, part.n_goals]);
+      this.counts = [...this.counts.filter(([t]) => t !== part.t), [part.t, part.n_goals]];
       this.drawCurve();
     }).catch((error) => this.status(error.message));
   }
-
-  askTable() {
-    clearTimeout(this.tableTimer);
-    this.link.cancel("table");
-    if (this.tab !== "options" || !this.world) return;
-    if (this.world.n > MOST_STATES) return showTable(this, { rows: [], problem: `Worlds of up to ${MOST_STATES.toLocaleString("en-US")} states have a table.` });
-    showTable(this, null);
-    this.tableTimer = setTimeout(async () => {
-      const rows = [];
-      try {
-        const answer = await this.ask({ do: "table", panels: this.panelList(), probability: this.chance }, {}, (part) => {
-          if (part.row === undefined) return;
-          rows.push(part.row);
-          showTable(this, { rows });
-        });
-        if (answer.version === this.applied) showTable(this, answer);
-      } catch (error) {
-        showTable(this, { rows: [], problem: error.message });
-      }
-    }, 450);
-  }
 }
 
-Object.assign(App.prototype, panelMethods, lookMethods, changeMethods);
+Object.assign(App.prototype, panelMethods, lookMethods, changeMethods, tableMethods);

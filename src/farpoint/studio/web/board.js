@@ -8,15 +8,22 @@ const MOST_ZOOM = 120;
 export const SMALLEST_MARKED = 3;
 
 // Where the world lies on the canvas; all panels share one.
+const MARGIN = 10;
+
+function fittingScale(width, height, cols, rows) {
+  return Math.min((width - 2 * MARGIN) / cols, (height - 2 * MARGIN) / rows, 64);
+}
+
 export class View {
   constructor() {
     this.scale = 0;
     this.x = 0;
     this.y = 0;
     this.fitted = true;
+    this.wanted = null;
   }
-  fit(width, height, cols, rows, margin = 10) {
-    this.scale = Math.min((width - 2 * margin) / cols, (height - 2 * margin) / rows, 64);
+  fit(width, height, cols, rows) {
+    this.scale = fittingScale(width, height, cols, rows);
     this.x = (width - this.scale * cols) / 2;
     this.y = (height - this.scale * rows) / 2;
     this.fitted = true;
@@ -60,12 +67,32 @@ export class Board {
     this.height = box.height;
     this.canvas.width = Math.max(1, Math.round(box.width * ratio));
     this.canvas.height = Math.max(1, Math.round(box.height * ratio));
+    if (this.view.wanted && this.world && this.width) this.goTo(...this.view.wanted);
     if (this.view.fitted) this.fit();
     this.paint();
   }
 
   fit() {
     if (this.world && this.width) this.view.fit(this.width, this.height, this.world.cols, this.world.rows);
+  }
+
+  // How much larger than fitting the map is, and which of its columns and rows is in the middle: for any size of screen.
+  whereabouts() {
+    const { view, world, width, height } = this;
+    const zoom = view.scale / fittingScale(width, height, world.cols, world.rows);
+    return [zoom, (width / 2 - view.x) / view.scale, (height / 2 - view.y) / view.scale].map((value) => Number(value.toFixed(3)));
+  }
+
+  // Asked before the page is laid out, it is done as soon as that is.
+  goTo(zoom, col, row) {
+    const { view, world, width, height } = this;
+    view.wanted = width ? null : [zoom, col, row];
+    if (!width) return;
+    this.fit();
+    view.zoom(zoom, 0, 0);
+    view.x = width / 2 - Math.max(0, Math.min(world.cols, col)) * view.scale;
+    view.y = height / 2 - Math.max(0, Math.min(world.rows, row)) * view.scale;
+    this.handlers.moved();
   }
 
   draw() {

@@ -137,7 +137,8 @@ export const changeMethods = {
     if (this.nOptions) parameters.set("k", this.nOptions);
     if (this.chance) parameters.set("p", this.chance);
     if (this.prominence) parameters.set("prominence", this.prominence);
-    if (["stationary", "distance"].includes(this.layer)) parameters.set("layer", this.layer);
+    if (this.layer !== "score") parameters.set("layer", this.layer);
+    if (!this.view.fitted) parameters.set("view", this.panels[0].board.whereabouts().join(","));
     if (this.from >= 0) parameters.set("from", this.from);
     const picked = this.panels.map((panel) => panel.wanted ?? (panel.option >= 0 ? panel.option : "")).join(",");
     if (/\d/.test(picked)) parameters.set("options", picked);

@@ -92,7 +92,7 @@ export class Link {
   receive(answer) {
     const question = this.waiting.get(answer.id);
     if (!question) return;
-    const partial = answer.progress !== undefined || answer.row !== undefined || question.channel === "curve";
+    const partial = answer.progress !== undefined || answer.row !== undefined || answer.preview !== undefined || question.channel === "curve";
     if (partial && answer.error === undefined) {
       question.onPart?.(answer);
       return;

@@ -148,13 +148,24 @@ export const lookMethods = {
     const { board } = this.panels[0];
     if (factor) this.view.zoom(factor, board.width / 2, board.height / 2);
     else board.fit();
+    this.moved();
+  },
+
+  // The map was zoomed or moved.
+  moved() {
     this.drawAll();
+    this.keep();
   },
 
   // ---- the color bar and the header ------------------------------------------------------------------------------
 
   showScore() {
     const { scored } = this;
+    if (scored.preview) {
+      this.ui.solver.textContent = "from neighboring t; being computed …";
+      this.ui.solver.title = "Drawn from the scores at t nearby, until this one is computed";
+      return this.drawCurve();
+    }
     const exact = scored.tolerance === null || scored.tolerance < 1e-6 ? "exact" : `to ${number(100 * scored.tolerance)} %`;
     this.ui.solver.textContent = `${scored.solver}, ${exact}, ${number(1000 * scored.seconds)} ms`;
     this.ui.solver.title = scored.reason;

@@ -44,7 +44,7 @@ export const panelMethods = {
     panel.element = h("article", { class: "panel" }, h("div", { class: "panel-head" }, panel.dot, panel.select, panel.count, panel.finder, panel.closer), canvas);
     panel.board = new Board(canvas, this.view, {
       down: (board, hit) => painter.down(board, hit), move: (board, hit, pressed) => painter.move(board, hit, pressed), up: (board, hit) => painter.up(board, hit),
-      abort: () => painter.abort(), leave: () => this.hover(null, -1), moved: () => this.drawAll(), key: (board, event) => painter.key(board, event),
+      abort: () => painter.abort(), leave: () => this.hover(null, -1), moved: () => this.moved(), key: (board, event) => painter.key(board, event),
       focus: (board) => this.focusBoard(board), looking: () => painter.tool === "look", painted: () => this.onPainted?.(),
     });
     panel.board.panel = panel;

@@ -4,6 +4,9 @@ import { number } from "./palette.js";
 
 const COLUMNS = [["median", "Median over targets of the expected steps from a random state"], ["mean", "Mean of the expected steps"], ["worst", "The longest of them"], ["cover", "Steps until every state was visited, mean of 40 walks"]];
 
+// Of larger worlds options are discovered when asked for, and there is no table.
+export const MOST_STATES = 50000;
+
 export function showTable(app, table) {
   app.table = table;
   const place = app.ui.options.table;
@@ -31,3 +34,26 @@ export function showTable(app, table) {
   if (table.difficulty) notes.push(`Difficulty of this world: ${number(table.difficulty)}.`);
   place.replaceChildren(h("table", {}, h("thead", {}, head), h("tbody", {}, ...rows)), notes.length ? h("p", { class: "note" }, notes.join(" ")) : "");
 }
+
+export const tableMethods = {
+  askTable() {
+    clearTimeout(this.tableTimer);
+    this.link.cancel("table");
+    if (this.tab !== "options" || !this.world) return;
+    if (this.world.n > MOST_STATES) return showTable(this, { rows: [], problem: `Worlds of up to ${MOST_STATES.toLocaleString("en-US")} states have a table.` });
+    showTable(this, null);
+    this.tableTimer = setTimeout(async () => {
+      const rows = [];
+      try {
+        const answer = await this.ask({ do: "table", panels: this.panelList(), probability: this.chance }, {}, (part) => {
+          if (part.row === undefined) return;
+          rows.push(part.row);
+          showTable(this, { rows });
+        });
+        if (answer.version === this.applied) showTable(this, answer);
+      } catch (error) {
+        showTable(this, { rows: [], problem: error.message });
+      }
+    }, 450);
+  },
+};
