@@ -77,9 +77,9 @@ def coverage_rows(results: Results, *, env: str) -> list[Row]:
         success, n_steps = arrays["success"], int(arrays["checkpoints"][-1])
         rows.append(
             {
-                "options to goals by": METHOD_TITLES[method].replace("options", "").strip() or method,
+                "goals": METHOD_TITLES[method].replace("options", "").strip() or method,
                 "policy": "–" if method == "none" else POLICIES[policy],
-                "success of the options": "–" if method == "none" else f"{success.min():.2f} … {success.max():.2f}",
+                "success": "–" if method == "none" else f"{success.min():.2f} … {success.max():.2f}",
                 "option probability": "–" if method == "none" else f"{results.scale.option_probability:g}",
                 "steps": f"{n_steps:,}",
                 "with its log": f"{n_steps + int(arrays['log_steps']):,}",
