@@ -116,13 +116,13 @@ def train_tabular(
     intra = algorithm == "intra-option"
     env.on_step = (lambda step: _learn_from(agent, step, alpha)) if intra else None
     try:
-        observation, info = env.reset(seed=seed)
+        _, info = env.reset(seed=seed)
         rewards = 0.0
         while agent.n_steps < n_steps:
-            key, mask = env.read(observation), info["action_mask"].astype(bool)
+            key, mask = env.current_key, info["action_mask"].astype(bool)
             among = mask if rng.random() < epsilon else _best_actions(agent, key, mask)
             action = env.sample_action(option_probability, among=among, rng=rng)
-            observation, reward, terminated, truncated, info = env.step(action)
+            _, reward, terminated, truncated, info = env.step(action)
             if not intra:
                 best = 0.0 if terminated else _best_value(agent, env.current_key, env.mask_at(env.current_key))
                 agent.values[key][action] += alpha * (reward + info["discount"] * best - agent.values[key][action])
@@ -132,7 +132,7 @@ def train_tabular(
             if terminated or truncated:
                 agent.episode_rewards.append(rewards)
                 rewards = 0.0
-                observation, info = env.reset()
+                _, info = env.reset()
             if progress is not None:
                 progress(agent.n_steps, n_steps)
             if callback is not None and callback(agent) is False:
@@ -159,9 +159,10 @@ def _learn_from(agent: TabularAgent, step: Transition, alpha: float) -> None:
     if not step.terminated:
         best = _best_value(agent, step.next_observation, env.mask_at(step.next_observation))
     here[step.action] += alpha * (step.reward + env.gamma * best - here[step.action])
-    takers = env.n_actions + np.flatnonzero(options.takes(step.observation, step.action))
-    if takers.size == 0:
+    takes = options.takes(step.observation, step.action)
+    if not takes.any():
         return
+    takers = env.n_actions + takes.nonzero()[0]
     # In the next state an option continues, with its own value there, or it ends and the best decision follows.
     after = np.full(takers.size, best)
     if not step.terminated:

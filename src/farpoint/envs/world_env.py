@@ -73,7 +73,7 @@ class WorldEnv(gym.Env[np.int64, np.int64]):
         self._n_steps += 1
         self._state = self._after(action)
         rewarded = self._state in self.targets
-        ended = rewarded or not self.world.choices(self._state)
+        ended = rewarded or not self._choices()
         return np.int64(self._state), float(rewarded), ended, self._n_steps >= self._limit, {}
 
     def position_of_state(self, state: int) -> tuple[int, int] | None:
@@ -89,11 +89,16 @@ class WorldEnv(gym.Env[np.int64, np.int64]):
         row, column = self.world.positions[check_integer("state", state, 0, self.world.n_states - 1)]
         return int(row), int(column)
 
+    def _choices(self) -> range:
+        """Return the choices of the state, which needs no check: this is asked twice per step."""
+        pointers = self.world.choice_ptr
+        return range(int(pointers[self._state]), int(pointers[self._state + 1]))
+
     def _after(self, action: int) -> int:
         """Return the state that an action leads to; a random one of several."""
         actions, moves = self.world.actions, self.world.transitions
         assert actions is not None
-        for choice in self.world.choices(self._state):
+        for choice in self._choices():
             if actions[choice] == action:
                 begin, end = moves.indptr[choice], moves.indptr[choice + 1]
                 if end == begin + 1:
