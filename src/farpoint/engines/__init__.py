@@ -77,9 +77,9 @@ def each(
 ) -> Iterator[Any]:
     """Yield ``function(shared, task)`` of every task in order, computed by the engine in use.
 
-    ``n_jobs`` is the number of threads, -1 for one per core; on a cluster the cluster decides. With a ``label`` a bar
-    of that name shows the progress, where someone is there to see it. ``processes``: the function is Python rather than
-    compiled loops, which threads would run one at a time; so processes on this machine.
+    ``n_jobs`` is the number of threads or processes, -1 for one per core; on a cluster the cluster decides. With a
+    ``label`` a bar of that name shows the progress, where someone is there to see it. ``processes``: the function is
+    Python rather than compiled loops, which threads would run one at a time; so processes on this machine.
 
     Examples
     --------

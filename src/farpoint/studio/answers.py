@@ -28,9 +28,9 @@ MOST_PANELS = 4
 _QUICK_STATES = 1_500
 _LONG_METHODS = ("farpoint",)
 _QUICK_DISTANCE = 1_000
-# The curve of larger worlds is computed in a process, which goes on while t is moved, and which all else goes before.
+# The curve of larger worlds is computed in a process of the lowest priority, which goes on while t is moved.
 _MANY_STATES = 6_000
-_NICEST = 15
+_LOWEST_PRIORITY = 15
 # On one core; a t that takes longer is not on the curve.
 _LONGEST_SCORE = 100.0
 # Seconds after which t is taken to rest.
@@ -62,16 +62,24 @@ async def _scored(session: Session, t: int, header: Header) -> Scored:
 
 def _progress(session: Session, header: Header) -> Callable[[Any], None]:
     """Return a function that tells the page how far the work on a message is."""
-    loop = asyncio.get_running_loop()
-    waiting: set[asyncio.Task[None]] = set()
 
-    def tell(value: Any) -> None:
-        content = {"progress": value} if isinstance(value, float) else value
-        task = loop.create_task(session.reply(header, content))
+    async def tell(value: Any) -> None:
+        await session.reply(header, {"progress": value} if isinstance(value, float) else {"row": value})
+
+    return _in_tasks(tell)
+
+
+def _in_tasks(function: Callable[[Any], Awaitable[None]]) -> Callable[[Any], None]:
+    """Return a function that can be called where nothing can be awaited: each call is a task."""
+    loop = asyncio.get_running_loop()
+    waiting: set[asyncio.Future[None]] = set()
+
+    def call(value: Any) -> None:
+        task = asyncio.ensure_future(function(value), loop=loop)
         waiting.add(task)
         task.add_done_callback(waiting.discard)
 
-    return tell
+    return call
 
 
 async def score(session: Session, header: Header) -> None:
@@ -118,9 +126,9 @@ async def _preview(session: Session, t: int, header: Header) -> None:
     scorer = session.scorer
     assert scorer is not None
     # Not on this message's channel: there it would wait for the score that it takes the place of.
-    if scorer.kept(t) is not None or not await in_thread(scorer.previewed, t):
+    if scorer.kept(t) is not None or not await session.light(scorer.previewed, t, channel="preview"):
         return
-    values, goals = await in_thread(scorer.preview, t)
+    values, goals = await session.light(scorer.preview, t, channel="preview")
     content = {"t": t, "layer": "score", "preview": True, "low": float(values.min()), "high": float(values.max())}
     await session.reply(
         header, content, values=values.astype(np.float32), goals=goals.astype(np.int32), prominences=np.empty(0)
@@ -134,28 +142,37 @@ async def curve(session: Session, header: Header) -> None:
     stage = await session.ready()
     scorer = session.scorer
     assert scorer is not None
+    in_process = stage.world.n_states > _MANY_STATES and stage.world.symmetric
     long = []
+
+    async def tell(t: int) -> None:
+        await session.reply(header, {"t": t, "n_goals": scorer.counts[t]})
+
     for t in [check_integer("t", t, 1, LONGEST_T) for t in list(header.get("ts") or [])[:100]]:
-        found: Scored | Plan | None = scorer.kept(t)
-        if found is None and stage.world.n_states <= _MANY_STATES:
+        if t not in scorer.counts:
+            if in_process:
+                long.append(t)
+                continue
             # On one core: the others are for who moves t meanwhile.
             found = await session.light(partial(scorer.compute, n_jobs=1), t)
-        if not isinstance(found, Scored):
-            long.append(t)
-            continue
-        scorer.between.add(t, np.asarray(found.scores))
-        await session.reply(header, {"t": t, "n_goals": len(found.goals)})
+            if isinstance(found, Plan):
+                if found.seconds <= _LONGEST_SCORE:
+                    long.append(t)
+                continue
+            await session.light(scorer.add_to_curve, t, found.scores, found.seconds, len(found.goals))
+        await tell(t)
     if not long:
         return
-    tell = _progress(session, header)
 
-    def known(one: tuple[int, Any, int]) -> None:
-        scorer.between.add(*one[:2])
-        tell({"t": one[0], "n_goals": one[2]})
+    async def known(one: tuple[int, Any, float, int]) -> None:
+        await in_thread(scorer.add_to_curve, *one)
+        await tell(one[0])
 
     async with session.work.in_background:
         sent = jobs.sendable_world(stage)
-        await session.heavy(jobs.curve, sent, long, _LONGEST_SCORE, progress=known, niceness=_NICEST)
+        await session.heavy(
+            jobs.curve, sent, long, _LONGEST_SCORE, progress=_in_tasks(known), niceness=_LOWEST_PRIORITY
+        )
 
 
 async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
@@ -229,7 +246,7 @@ async def table(session: Session, header: Header) -> None:
     comparing.check_table(stage.world)
     sets = [await _set(session, header, panel) for panel in _panels(header)]
     tell = _progress(session, header)
-    found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=lambda row: tell({"row": row}))
+    found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=tell)
     await session.reply(header, found)
 
 

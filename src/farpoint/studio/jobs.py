@@ -52,11 +52,11 @@ def curve(report: Report, sent: World | Canvas, times: list[int], longest: float
         plan = scorer.plan(t)
         if plan.seconds <= longest:
             scored = scoring.compute(scorer.world, t, {**plan.keywords, "n_jobs": 1, "progress": _silent})
-            report((t, np.asarray(scored.scores), len(scored.goals)))
+            report((t, scored.scores, scored.seconds, len(scored.goals)))
 
 
 def sendable_world(stage: Stage) -> World | Canvas:
-    """Return what a process makes the world from: of a map the map, which a hundredth of the bytes suffice for."""
+    """Return what a process makes the world from: the map, if there is one, about a hundredth of the bytes."""
     return stage.canvas if stage.canvas is not None and stage.world.deterministic else stage.world
 
 

@@ -86,6 +86,8 @@ class Scorer:
     def __init__(self, world: World) -> None:
         self.world = world
         self.between = Between()
+        # How many goals there are at each t of the curve.
+        self.counts: dict[int, int] = {}
         self._kept: OrderedDict[int, Scored] = OrderedDict()
         self._lock = Lock()
 
@@ -135,11 +137,13 @@ class Scorer:
 
     def previewed(self, t: int) -> bool:
         """Return whether the score at t takes so long that one from its neighbors is drawn first."""
-        return self.between.holds(t) and self.plan(t).seconds > _EXACT_SECONDS
+        if t in self.between or not self._walk.symmetric or not self.between.holds(t):
+            return False
+        return self.plan(t).seconds > _EXACT_SECONDS
 
     def preview(self, t: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the score at t from those of its neighbors, and its goals."""
-        scores = self.between.scores(t)
+        scores = self.between.between(t)
         assert scores is not None
         goals = find_goals(self.world, scores)
         if self.world.n_states > _FEW_ENOUGH_TO_LOOK:
@@ -152,6 +156,9 @@ class Scorer:
         kept = self.kept(t)
         if kept is not None:
             return kept
+        known = self.between.known(t)
+        if known is not None:
+            return self.keep(t, with_goals(self.world, *known))
         plan = self.plan(t)
         if not plan.light:
             return plan
@@ -160,6 +167,11 @@ class Scorer:
             # The decomposition is kept for the next t.
             keywords["decomposition"] = self._spectrum
         return self.keep(t, compute(self.world, t, keywords))
+
+    def add_to_curve(self, t: int, scores: Scores, seconds: float, n_goals: int) -> None:
+        """Keep a score of the curve, and how many goals it has."""
+        self.between.add(t, scores, seconds)
+        self.counts[t] = n_goals
 
     def finish(self, t: int, scores: Scores, seconds: float) -> Scored:
         """Return the score at t that a process has computed."""

@@ -111,15 +111,18 @@ class Session:
         self._cancel(channel)
         self._tasks[channel] = asyncio.create_task(self._answer(header, ANSWERS[str(what)]))
 
-    async def light(self, function: Callable[..., Any], *args: Any, compiled: bool = True) -> Any:
+    async def light(
+        self, function: Callable[..., Any], *args: Any, compiled: bool = True, channel: str | None = None
+    ) -> Any:
         """Return what a quick function returns, run in a thread; one that is compiled waits until that is done.
 
         A thread cannot be ended: work that was superseded runs to its end, and what takes its place waits for it, so
-        that a slider that is moved quickly never has more than one thread at work and one waiting.
+        that a slider that is moved quickly never has more than one thread at work and one waiting. ``channel``: what
+        else it waits for; default, work of the same kind of message.
         """
         if compiled:
             await self.work.warm()
-        channel = _CHANNEL.get()
+        channel = channel or _CHANNEL.get()
         while (busy := self._busy.get(channel)) is not None and not busy.done():
             await asyncio.wait([busy])
         working = asyncio.ensure_future(in_thread(function, *args))

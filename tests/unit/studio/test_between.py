@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.diffusion import Scores
 from farpoint.studio import between
 from farpoint.studio.between import Between
-from farpoint.studio.scoring import Scorer
+from farpoint.studio.scoring import Scored, Scorer
 
 TIMES = (8, 10, 13, 16, 20, 25, 32, 40, 50, 63, 80, 100, 126, 160, 200, 250, 320, 400, 500, 630, 800, 1000)
 WORLDS = {
@@ -23,7 +26,7 @@ WORLDS = {
 def scorer(request: pytest.FixtureRequest) -> Scorer:
     scorer = Scorer(WORLDS[request.param])
     for t in TIMES:
-        scorer.between.add(t, np.asarray(fp.score(scorer.world, t)))
+        scorer.between.add(t, fp.score(scorer.world, t))
     return scorer
 
 
@@ -37,17 +40,63 @@ def test_scores_and_goals_are_nearly_those_of_the_library(scorer: Scorer, t: int
 
 
 def test_a_score_that_is_known_comes_back(scorer: Scorer) -> None:
-    np.testing.assert_allclose(scorer.preview(25)[0], fp.score(scorer.world, 25), rtol=1e-12)
+    exact = fp.score(scorer.world, 25)
+    found = scorer.compute(25)
+    assert isinstance(found, Scored)
+    np.testing.assert_array_equal(found.scores, exact)
+    assert found.goals.states.tolist() == fp.find_goals(scorer.world, exact).states.tolist()
+    assert (found.scores.solver, found.scores.error_bound) == (exact.solver, None)
+    assert not scorer.previewed(25)
 
 
-def test_nothing_is_said_beyond_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_are_those_of_the_score_or_wider() -> None:
+    known, rough = Between(), fp.score(fp.random_maze(60, 60, seed=1), 40, solver="local", tolerance=1e-3)
+    known.add(40, rough, 2.0)
+    found = known.known(40)
+    assert found is not None
+    scores, seconds = found
+    np.testing.assert_array_equal(scores, rough)
+    assert seconds == 2.0
+    assert scores.error_bound is not None
+    assert rough.error_bound is not None
+    assert (scores.error_bound >= rough.error_bound * (1 - 1e-12)).all()
+    assert (scores.error_bound <= 1e-3 * rough).all()
+
+
+def test_nothing_is_said_beyond_what_is_known() -> None:
     known = Between()
     assert not known.holds(3)
     for t in (4, 5, 20, 25, 32):
-        known.add(t, np.full(100, 1.0 / t))
+        known.add(t, Scores.of(np.full(100, 1.0 / t)))
     # Before the first, after the last, in a wide gap; elsewhere a power of t is found exactly.
-    assert [known.holds(t) for t in (3, 40, 10, 22, 28, 4)] == [False, False, False, True, True, True]
-    np.testing.assert_allclose(known.scores(28), 1.0 / 28)  # type: ignore[arg-type]
-    monkeypatch.setattr(between, "_MOST_BYTES", 5 * 800)
-    known.add(40, np.ones(100))
-    assert not known.holds(40)
+    assert [known.holds(t) for t in (3, 40, 10, 22, 28)] == [False, False, False, True, True]
+    np.testing.assert_allclose(known.between(28), 1.0 / 28)  # type: ignore[arg-type]
+    # What has mixed has no logarithm that says anything.
+    known.add(40, Scores.of(np.full(100, 1e-31)))
+    assert 40 not in known
+
+
+def test_memory_is_bounded_for_one_world_and_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = between._Room()
+    monkeypatch.setattr(between, "_ROOM", room)
+    monkeypatch.setattr(between, "_MOST_BYTES", 2 * 800)
+    monkeypatch.setattr(between, "_MOST_BYTES_OF_ALL", 3 * 800)
+    first, second = Between(), Between()
+    for t in (1, 2, 3):
+        first.add(t, Scores.of(np.ones(100)))
+    for t in (1, 2):
+        second.add(t, Scores.of(np.ones(100)))
+    assert ([t in first for t in (1, 2, 3)], [t in second for t in (1, 2)]) == ([True, True, False], [True, False])
+    # A tab that is closed makes room for the others.
+    del first
+    gc.collect()
+    second.add(2, Scores.of(np.ones(100)))
+    assert 2 in second
+
+
+def test_worlds_with_wind_have_no_previews() -> None:
+    scorer = Scorer(fp.four_rooms(0.1))
+    for t in TIMES[:6]:
+        scorer.between.add(t, fp.score(scorer.world, t))
+    assert scorer.between.holds(12)
+    assert not scorer.previewed(12)

@@ -218,10 +218,10 @@ def test_process_makes_the_same_world_from_what_is_sent(wind: float) -> None:
     sent = jobs.sendable_world(stage)
     # A map is small; wind is not in it.
     assert isinstance(sent, Canvas) == (wind == 0.0)
-    reported: list[tuple[int, np.ndarray, int]] = []
+    reported: list[tuple[int, fp.diffusion.Scores, float, int]] = []
     jobs.curve(reported.append, sent, [3, 7, 900], longest=0.01)
-    assert [t for t, _, _ in reported] == ([3, 7, 900] if wind == 0.0 else [])
-    for t, scores, n_goals in reported:
+    assert [t for t, *_ in reported] == ([3, 7, 900] if wind == 0.0 else [])
+    for t, scores, _, n_goals in reported:
         expected = fp.score(stage.world, t)
         np.testing.assert_allclose(scores, expected, rtol=1e-9)
         assert n_goals == len(fp.find_goals(stage.world, expected))

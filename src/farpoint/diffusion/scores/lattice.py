@@ -262,9 +262,9 @@ def lattice_scores(floor: NDArray[np.bool_] | None, t: int, tolerance: float | N
         return None
     cells = as_bytes(floor)
     plan = LatticeScores(cells, t, tolerance, *degree_sums(cells))
-    # In a world smaller than the diamond most of the diamond would be walls. An expansion has few terms: it takes less
-    # time than walks on the graph even then.
-    return plan if floor.size >= (2.0 if tolerance is None else 0.25) * plan.radius**2 else None
+    # In a world smaller than the diamond most of the diamond would be walls. An expansion has so few terms that this
+    # matters less; its limit is what its buffers may take.
+    return plan if floor.size >= (2.0 if tolerance is None else 0.02) * plan.radius**2 else None
 
 
 @dataclass(frozen=True)

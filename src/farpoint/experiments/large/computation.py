@@ -89,9 +89,10 @@ def _coverage(
     """Return the coverage of agents, ``n_agents`` for each of several logs with a training of its own."""
     controllers = _controllers(env, n_logs, n_log_steps, n_updates, n_jobs) if policy == "learned" else ()
     checkpoints = np.unique(np.geomspace(10, n_steps, 40).astype(np.int64))
-    shared = (env, method, n_log_steps, controllers, n_trials, n_agents, option_probability, checkpoints)
+    shared = (env, method, n_log_steps, n_trials, n_agents, option_probability, checkpoints)
+    tasks = [(log, controllers[log] if controllers else None) for log in range(n_logs)]
     # Agents step environments in Python; a worker records the logs that it needs, which takes less than sending them.
-    found = list(each(_one_log, shared, range(n_logs), n_jobs=n_jobs, processes=True))
+    found = list(each(_one_log, shared, tasks, n_jobs=n_jobs, processes=True))
     return {
         "checkpoints": checkpoints,
         # Logs, agents, checkpoints.
@@ -104,13 +105,12 @@ def _coverage(
 
 
 def _one_log(
-    shared: tuple[str, str, int, tuple[Any, ...], int, int, float, NDArray[np.int64]], log: int
+    shared: tuple[str, str, int, int, int, float, NDArray[np.int64]], task: tuple[int, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return what agents saw with the options of one log, how often these arrive, and their goals."""
-    env, method, n_log_steps, controllers, n_trials, n_agents, option_probability, checkpoints = shared
+    (env, method, n_log_steps, n_trials, n_agents, option_probability, checkpoints), (log, controller) = shared, task
     options, success, goals = OptionList([]), np.empty(0), np.empty((0, 2))
     if method != "none":
-        controller = controllers[log] if controllers else None
         learned = _learned_options(env, method, log, n_log_steps, controller, n_trials)
         success, goals = _success(learned), learned.goals
         # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.

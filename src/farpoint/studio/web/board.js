@@ -7,13 +7,13 @@ const MOST_ZOOM = 120;
 // Cells of fewer pixels have no circles.
 export const SMALLEST_MARKED = 3;
 
-// Where the world lies on the canvas; all panels share one.
 const MARGIN = 10;
 
 function fittingScale(width, height, cols, rows) {
   return Math.min((width - 2 * MARGIN) / cols, (height - 2 * MARGIN) / rows, 64);
 }
 
+// Where the world lies on the canvas; all panels share one.
 export class View {
   constructor() {
     this.scale = 0;

@@ -161,6 +161,7 @@ export const lookMethods = {
 
   showScore() {
     const { scored } = this;
+    if (this.hovered) this.hover(...this.hovered);
     if (scored.preview) {
       this.ui.solver.textContent = "from neighboring t; being computed …";
       this.ui.solver.title = "Drawn from the scores at t nearby, until this one is computed";
@@ -169,7 +170,6 @@ export const lookMethods = {
     const exact = scored.tolerance === null || scored.tolerance < 1e-6 ? "exact" : `to ${number(100 * scored.tolerance)} %`;
     this.ui.solver.textContent = `${scored.solver}, ${exact}, ${number(1000 * scored.seconds)} ms`;
     this.ui.solver.title = scored.reason;
-    if (this.hovered) this.hover(...this.hovered);
     this.drawCurve();
   },
 

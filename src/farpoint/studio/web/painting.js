@@ -193,7 +193,8 @@ export function describe(app, board, hit) {
   const parts = [place, `state ${state}`];
   if (value !== undefined) parts.push(`${app.layerName()} ${app.show(value)}`);
   const option = Array.from(board.panel.found ?? board.panel.options ?? []).indexOf(state);
-  if (option >= 0) parts.push(`goal of option ${option}`);
+  // Numbers of options count once the score is computed.
+  if (option >= 0) parts.push(app.scored?.preview ? "goal" : `goal of option ${option}`);
   if (state === world.start) parts.push("start");
   return parts.join(" · ");
 }

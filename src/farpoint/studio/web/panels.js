@@ -21,7 +21,7 @@ export const panelMethods = {
   },
 
   captionOf(panel) {
-    return `${this.titleOf(panel.method)}, ${this.world.name}, t = ${this.t}`;
+    return `${this.titleOf(panel.method)}, ${this.world.name}, t = ${this.t}${this.scored?.preview ? " (from neighboring t)" : ""}`;
   },
 
   panelList() {
@@ -188,7 +188,7 @@ export const panelMethods = {
   },
 
   isSettled(panel) {
-    return this.scored?.t === this.t && this.scored.version === this.applied && !panel.waiting;
+    return this.scored?.t === this.t && this.scored.version === this.applied && !this.scored.preview && !panel.waiting;
   },
 
   async askPolicy(panel) {
