@@ -1,8 +1,8 @@
 """Exploring AntMaze from scratch with a gait that was learned beforehand: ``python -m benchmarks.antmaze``.
 
-The ant's eight torques are driven by ``ant_gait.npz`` (``python -m benchmarks.ant_gait``, trained on flat ground, with no
-maze and no goal); an action is a direction, in which it walks for a second. Printed are how well it walks, and the cells
-seen from scratch, every action counted; words choose among ``UMaze``, ``Medium``, ``Large`` and the methods.
+The ant's eight torques are driven by ``ant_gait.npz`` (``python -m benchmarks.ant_gait``, trained on flat ground with
+no maze and no goal); an action is a direction, in which it walks for a second. Printed are how well it walks, and the
+cells seen from scratch, every action counted; words choose among ``UMaze``, ``Medium``, ``Large`` and the methods.
 """
 
 from __future__ import annotations
