@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.ant_gait --minutes 20 --out gait.npz`` needs MuJoCo and torch alone, and takes all cores; the
 network is trained on a GPU where there is one. The gait knows its body and a direction, not where it is. It is written
-as plain arrays, and a run goes on from a file that is there.
+as plain arrays, and a run goes on from a file that is there. ``--ratio --minutes 0.7`` compares the whole machine with
+two of its cores.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -170,12 +172,11 @@ def _work(pipe: Any, xml: str, seed: int) -> None:
         pipe.send((seen, last, actions, rewards, fell, ended, float(np.mean(ahead))))
 
 
-def train(xml: str, path: Path, minutes: float, n_workers: int, seed: int = 0) -> None:
-    """Train a gait, and write it after every tenth round."""
+def train(xml: str, path: Path, minutes: float, n_workers: int, device: str, seed: int = 0) -> float:
+    """Train a gait, and write it after every tenth round; return the steps per second."""
     import torch
 
     torch.manual_seed(seed)
-    device = "cuda" if torch.cuda.is_available() else "cpu"
 
     def network(n_out: int) -> Any:
         layers = [torch.nn.Linear(N_FEATURES, HIDDEN), torch.nn.Tanh(), torch.nn.Linear(HIDDEN, HIDDEN)]
@@ -271,10 +272,24 @@ def train(xml: str, path: Path, minutes: float, n_workers: int, seed: int = 0) -
                 f"falls {1000 * fell.mean():.2f} per 1,000 steps, noise {noise.mean():.2f}",
                 flush=True,
             )
+    elapsed = time.time() - begun
     for pipe in pipes:
         pipe.send(None)
     for worker in workers:
         worker.join()
+    return total / elapsed
+
+
+def print_ratio(xml: str, minutes: float, device: str) -> None:
+    """Print how many times as many steps per second all of this machine takes as two of its cores do."""
+    cores = sorted(os.sched_getaffinity(0))
+    rates = []
+    for some, where in ((cores[:2], "cpu"), (cores, device)):
+        os.sched_setaffinity(0, some)
+        with tempfile.TemporaryDirectory() as folder:
+            rates.append(train(xml, Path(folder, "gait.npz"), minutes, len(some), where))
+        print(f"{len(some)} cores, network on {where}: {rates[-1]:,.0f} steps per second", flush=True)
+    print(f"ratio {rates[1] / rates[0]:.1f}")
 
 
 def ant_xml() -> str:
@@ -291,8 +306,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("gait.npz"))
     parser.add_argument("--xml", help="the file of the ant; default: Gymnasium's")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--ratio", action="store_true", help="compare the whole machine with two of its cores instead")
     words = parser.parse_args()
-    train(words.xml or ant_xml(), words.out, words.minutes, words.jobs)
+    import torch
+
+    xml, device = words.xml or ant_xml(), "cuda" if torch.cuda.is_available() else "cpu"
+    if words.ratio:
+        print_ratio(xml, words.minutes, device)
+    else:
+        train(xml, words.out, words.minutes, words.jobs, device)
 
 
 if __name__ == "__main__":
