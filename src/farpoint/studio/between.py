@@ -22,10 +22,10 @@ _N_POINTS = 4
 # A world that has mixed so well has nothing to show.
 _SMALLEST = 1e-30
 # Of one world, and of all tabs of a server together.
-_MOST_BYTES, _MOST_BYTES_OF_ALL = 256 * 2**20, 2**30
+MOST_BYTES, MOST_BYTES_OF_ALL = 256 * 2**20, 2**30
 
 
-class _Room:
+class Room:
     """How many bytes all worlds of this process hold."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class _Room:
     def take(self, n_bytes: int) -> bool:
         """Return whether there is room for so many bytes more, which are then taken."""
         with self._lock:
-            if self._held + n_bytes > _MOST_BYTES_OF_ALL:
+            if self._held + n_bytes > MOST_BYTES_OF_ALL:
                 return False
             self._held += n_bytes
             return True
@@ -46,7 +46,7 @@ class _Room:
             self._held -= sum(own)
 
 
-_ROOM = _Room()
+ROOM = Room()
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Between:
         self._known: dict[int, Known] = {}
         self._lock = Lock()
         self._taken: list[int] = []
-        weakref.finalize(self, _ROOM.give_back, self._taken)
+        weakref.finalize(self, ROOM.give_back, self._taken)
 
     def add(self, t: int, scores: Scores, seconds: float = 0.0) -> None:
         """Keep the scores at t, while there is room."""
@@ -87,7 +87,7 @@ class Between:
         error = None if bound is None else float((bound / values).max())
         record = {name: getattr(scores, name) for name in ("t", "solver", "form", "reason", "world")}
         with self._lock:
-            if t in self._known or sum(self._taken) + n_bytes > _MOST_BYTES or not _ROOM.take(n_bytes):
+            if t in self._known or sum(self._taken) + n_bytes > MOST_BYTES or not ROOM.take(n_bytes):
                 return
             self._taken.append(n_bytes)
             self._known[t] = Known(Scores.of(values, **record), error, seconds)

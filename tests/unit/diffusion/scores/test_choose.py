@@ -63,7 +63,7 @@ def test_auto_gives_an_approximation_where_nothing_exact_is_affordable() -> None
     assert choice.plan is not None
     assert choice.plan.tolerance == 1e-3
     assert "would take" in choice.reason
-    choice = choose_solver(walk, ScoreRequest(t=5000), "walk")
+    choice = choose_solver(walk, ScoreRequest(t=20_000), "walk")
     assert (choice.solver, choice.plan) == ("probes", None)
     assert "would take" in choice.reason
 
