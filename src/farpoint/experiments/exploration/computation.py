@@ -35,7 +35,9 @@ def _runs(n_jobs: int, one_run: Callable[..., Arrays], world: str, n_runs: int, 
     """Return what every run gives, each with its own seed, over the layouts in turn."""
     worlds = [world] * n_layouts if world.startswith("gym:") else _layouts(world, n_layouts)
     tasks = [(run, run % n_layouts) for run in range(n_runs)]
-    runs = list(each(_numbered_run, (one_run, worlds, how), tasks, n_jobs=n_jobs))
+    # What is stepped in Python gains nothing from threads.
+    in_python = world.startswith("gym:") or one_run is learned_under_wrapper
+    runs = list(each(_numbered_run, (one_run, worlds, how), tasks, n_jobs=n_jobs, processes=in_python))
     return {name: np.array([run[name] for run in runs]) for name in runs[0]}
 
 
