@@ -286,7 +286,7 @@ def test_intra_option_learning_updates_each_action_and_option_once_per_step(seed
     options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in GOALS]))
     env.steps.clear()
     wrapped = fp.OptionsWrapper(env, options, gamma=0.9)
-    agent = fp.train_tabular(wrapped, 400, algorithm="intra-option", alpha=0.3, epsilon=0.5, seed=seed)
+    agent = fp.train_tabular(wrapped, 400, algorithm="intra-option", alpha=0.3, epsilon=0.5, replay=0, seed=seed)
     assert agent.n_steps == len(env.steps)
     expected = intra_option_values(env.steps, 0.3, 0.9)
     assert set(expected) <= set(agent.values)

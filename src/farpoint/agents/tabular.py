@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.agents.tabular_learner import Decision, Learner
 from farpoint.display import Framed
 from farpoint.display.progress import shows_progress
-from farpoint.envs.wrapper import OptionsWrapper, Transition
+from farpoint.envs.wrapper import OptionsWrapper
 from farpoint.errors import InvalidInput, check_fraction, check_function, check_integer, check_word
+from farpoint.simulation.tables import ACTIONS
 
 TABULAR_ALGORITHMS = ("smdp", "intra-option")
 
@@ -66,6 +68,8 @@ def train_tabular(
     alpha: float = 0.2,
     epsilon: float = 0.1,
     option_probability: float | None = None,
+    actions: str = "least tried",
+    replay: int = 1,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     callback: Callable[[TabularAgent], bool | None] | None = None,
@@ -87,6 +91,11 @@ def train_tabular(
     option_probability : float, optional
         Probability that a random decision, or one between equal values, is an option; default: that of the
         wrapper. See `OptionsWrapper.sample_action`.
+    actions : {"least tried", "uniform"}
+        Which primitive action is taken where the decision is random or between equal values: one of those tried
+        least often in this state, or any.
+    replay : int
+        How many of the last episodes are learned from once more, backwards, whenever an episode ends; 0: none.
     seed : int
         The same seed gives the same agent.
     progress : function of (int, int), optional
@@ -110,28 +119,29 @@ def train_tabular(
         option_probability = check_fraction("option_probability", option_probability)
     check_function("progress", progress)
     check_function("callback", callback)
+    check_word("actions", actions, ACTIONS)
+    replay = check_integer("replay", replay, 0)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
     agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
-    intra = algorithm == "intra-option"
-    env.on_step = (lambda step: _learn_from(agent, step, alpha)) if intra else None
+    intra, least_tried = algorithm == "intra-option", actions == "least tried"
+    learner = Learner(agent, intra=intra, alpha=alpha, least_tried=least_tried, replay=replay)
+    env.on_step = learner.step
     try:
         _, info = env.reset(seed=seed)
         rewards = 0.0
         while agent.n_steps < n_steps:
-            key, mask = env.current_key, info["action_mask"].astype(bool)
-            among = mask if rng.random() < epsilon else _best_actions(agent, key, mask)
-            action = env.sample_action(option_probability, among=among, rng=rng)
+            key = env.current_key
+            action = learner.choose(info["action_mask"].astype(bool), epsilon, option_probability, rng)
             _, reward, terminated, truncated, info = env.step(action)
-            if not intra:
-                best = 0.0 if terminated else _best_value(agent, env.current_key, env.mask_at(env.current_key))
-                agent.values[key][action] += alpha * (reward + info["discount"] * best - agent.values[key][action])
-            agent.forget(info.get("changed_options", ()))
+            learner.decided(Decision(key, action, reward, info["discount"], env.current_key, terminated))
+            learner.forget(info.get("changed_options", ()))
             agent.n_steps += info["duration"]
             rewards += info["reward_sum"]
             if terminated or truncated:
                 agent.episode_rewards.append(rewards)
                 rewards = 0.0
+                learner.end_episode()
                 _, info = env.reset()
             if progress is not None:
                 progress(agent.n_steps, n_steps)
@@ -140,32 +150,3 @@ def train_tabular(
     finally:
         env.on_step = None
     return agent
-
-
-def _best_actions(agent: TabularAgent, key: Hashable, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    values = np.where(mask, agent.values[key], -np.inf)
-    return np.asarray(values == values.max())
-
-
-def _best_value(agent: TabularAgent, key: Hashable, mask: NDArray[Any]) -> float:
-    return float(agent.values[key][mask.astype(bool)].max())
-
-
-def _learn_from(agent: TabularAgent, step: Transition, alpha: float) -> None:
-    """Update the value of the action, and of every option whose policy could have taken it."""
-    env, options = agent.env, agent.env.options
-    here = agent.values[step.observation]
-    best = 0.0
-    if not step.terminated:
-        best = _best_value(agent, step.next_observation, env.mask_at(step.next_observation))
-    here[step.action] += alpha * (step.reward + env.gamma * best - here[step.action])
-    takes = options.takes(step.observation, step.action)
-    if not takes.any():
-        return
-    takers = env.n_actions + takes.nonzero()[0]
-    # In the next state an option continues, with its own value there, or it ends and the best decision follows.
-    after = np.full(takers.size, best)
-    if not step.terminated:
-        going = ~options.ended(step.next_observation)[takers - env.n_actions]
-        after[going] = agent.values[step.next_observation][takers[going]]
-    here[takers] += alpha * (step.reward + env.gamma * after - here[takers])

@@ -37,7 +37,7 @@ class DiscoveringWrapper(OptionsWrapper):
     n_options : int
         Number of slots.
     gamma : float
-    method : {"diffusion", "novelty", "eigen", "cover", "betweenness", "random", "none"}
+    method : {"diffusion", "novelty", "eigen", "cover", "neo", "betweenness", "random", "none"}
         Where options lead, as in `explore`.
     option_probability : float
         Of a uniformly random choice among what is offered; where few options can start, at most their share.

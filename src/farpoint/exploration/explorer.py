@@ -11,9 +11,8 @@ from farpoint.errors import check_integer, check_word
 from farpoint.exploration.goals import GOALS, OF_THE_GRAPH, FarPoints, KeptGoals, Seen
 from farpoint.exploration.memory import NONE, STATES, SURPRISES, TAKEN, Memory, new_memory, with_room
 from farpoint.exploration.values import NO_LEARNING, Rates, Values
-from farpoint.simulation.tables import check_option_probability, streams
+from farpoint.simulation.tables import ACTIONS, check_option_probability, streams
 
-ACTIONS = ("least tried", "uniform")
 # Options are made anew after so many steps, or after half as many as there are states if those are more: then the cost
 # of making them, which grows with the number of states, is the same small share of every step.
 _STATES_PER_STEP = 0.5

@@ -191,11 +191,12 @@ def explore(
         world, which is simulated (and told nothing more).
     n_steps : int
         Steps in all, over all episodes.
-    method : {"diffusion", "novelty", "eigen", "cover", "betweenness", "random", "none"}
+    method : {"diffusion", "novelty", "eigen", "cover", "neo", "betweenness", "random", "none"}
         Where options lead. ``"diffusion"``: local maxima of f_t · untried actions / visits on the graph of what was
         seen; ``"novelty"``: the states with the most untried actions per visit; ``"eigen"``: the ends of its leading
-        eigenvectors; ``"cover"``: the ends of Fiedler vectors as edges are added between them;
-        ``"betweenness"``: the states that the most shortest routes pass; ``"random"``.
+        eigenvectors; ``"cover"``: the ends of Fiedler vectors as edges are added between them; ``"neo"``: where the
+        smoothest eigenvectors of a Laplacian that is larger where visits are many are largest; ``"betweenness"``: the
+        states that the most shortest routes pass; ``"random"``.
     n_options : int
     option_probability : float
     t : int

@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import eigsh
 
+from farpoint.blas import one_blas_thread
 from farpoint.diffusion import Walk
 from farpoint.diffusion.goals.peaks import compiled_peaks
+from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.exploration.memory import STATES, Memory
 from farpoint.options.methods.cover import GrowingGraph
 
@@ -20,6 +24,8 @@ Vector = NDArray[np.float64]
 _SAME = 1e-9
 # What a state counts for in which every action was tried.
 _ALL_TRIED = 1e-3
+# The β and k of NEO, as in its authors' experiments; and up to how many states all eigenvectors are computed.
+_NEO_WEIGHT, _NEO_ROOT, _NEO_SMALL = 0.5, 64, 200
 # Betweenness is made anew again and again, so it is that of so many sources.
 _SOURCES = 100
 
@@ -156,6 +162,32 @@ def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     return np.array(ends[:count], dtype=np.int64)
 
 
+@one_blas_thread()
+def neo_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+    """Return where the smoothest eigenvectors of NEO's Laplacian are largest (Theophilou and Şimşek 2025).
+
+    (I − D⁻¹A + β C) v = λ v, C the diagonal matrix of (visits / most visits)^(1/k): where visits are many v is pressed
+    towards 0, so that |v| is largest where they are few.
+
+    Paper: options climb |v|. Here: they take the shortest way to its largest value, as those of all methods do.
+    """
+    states = np.flatnonzero(seen.allowed)
+    if states.size == 0:
+        return states
+    laplacian = Laplacian.of(seen.walk)
+    pressed = _NEO_WEIGHT * (seen.visits / seen.visits.max()) ** (1.0 / _NEO_ROOT)
+    # D^½ (I − D⁻¹A + β C) D^-½ is symmetric and has the same eigenvalues; v = D^-½ ψ.
+    matrix = laplacian.sparse + diags_array(pressed)
+    if seen.n_states <= _NEO_SMALL:
+        values, psi = np.linalg.eigh(matrix.toarray())
+    else:
+        # Some more than are needed: two may be largest in the same state. All λ > 0, so that 0 lies below them.
+        start = np.random.default_rng(0).standard_normal(seen.n_states)
+        values, psi = eigsh(matrix.tocsc(), k=min(2 * count, seen.n_states // 2), sigma=0.0, v0=start)
+    sizes = np.abs(canonical_vectors(values, psi)) / np.sqrt(np.maximum(np.diff(seen.indptr), 1))[:, None]
+    return np.asarray(states[_different(sizes[states].argmax(axis=0).tolist())[:count]])
+
+
 def betweenness_goals(seen: Seen, count: int) -> NDArray[np.int64]:
     """Return the states that the most shortest routes pass, local maxima first, on the graph of what was seen."""
     from farpoint.options.centrality_kernels import dependencies
@@ -204,6 +236,7 @@ GOALS: dict[str, Callable[[Seen, int], NDArray[np.int64]]] = {
     "novelty": novelty_goals,
     "eigen": eigen_goals,
     "cover": cover_goals,
+    "neo": neo_goals,
     "betweenness": betweenness_goals,
     "random": random_goals,
     "none": no_goals,

@@ -11,6 +11,9 @@ from farpoint.errors import InvalidInput, check_fraction, check_integer, check_m
 from farpoint.options import OptionSet
 from farpoint.worlds import World
 
+# How an agent that explores chooses a primitive action: one of those tried least often in its state, or any.
+ACTIONS = ("least tried", "uniform")
+
 
 class WorldTable(NamedTuple):
     """A world as arrays.

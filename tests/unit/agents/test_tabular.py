@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.agents.tabular_learner import Decision, Replay
 from farpoint.errors import InvalidInput, UnknownName
 from tests.helpers.envs import Corridor, make
 
@@ -28,6 +29,10 @@ def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
         fp.train_tabular(env, 10)
     with pytest.raises(UnknownName, match="algorithm must be one of smdp, intra-option"):
         fp.train_tabular(wrapped, 10, algorithm="paper")
+    with pytest.raises(UnknownName, match="actions must be one of least tried, uniform"):
+        fp.train_tabular(wrapped, 10, actions="best")
+    with pytest.raises(InvalidInput, match="replay must be at least 0"):
+        fp.train_tabular(wrapped, 10, replay=-1)
 
 
 class Recorded(gym.Wrapper[Any, Any, Any, Any]):
@@ -46,6 +51,24 @@ class Recorded(gym.Wrapper[Any, Any, Any, Any]):
         self.steps.append((self.here, action, float(reward), there, terminated))
         self.here = there
         return there, reward, terminated, truncated, info
+
+
+Step = TypeVar("Step", bound=tuple[Any, ...])
+
+
+def with_replay(steps: list[Step], n_episodes: int) -> list[Step]:
+    """What is learned from in turn: each step, and after each episode the last ones once more, each backwards."""
+    episodes: list[list[Step]] = [[]]
+    learned: list[Step] = []
+    for step in steps:
+        learned.append(step)
+        episodes[-1].append(step)
+        # The last entry: whether the episode has ended.
+        if step[-1]:
+            for episode in episodes[max(0, len(episodes) - n_episodes) :]:
+                learned += reversed(episode)
+            episodes.append([])
+    return learned
 
 
 def learned_from(
@@ -78,17 +101,20 @@ def learned_from(
     return values
 
 
-def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_step_once() -> None:
+@pytest.mark.parametrize("replay", [0, 1, 3])
+def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_step(replay: int) -> None:
     env = Recorded(Corridor())
     env.unwrapped.rewards = np.linspace(-1.0, 1.0, 10)  # type: ignore[attr-defined]
     world = fp.World.from_env(env)
     options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)]))
     env.steps.clear()
     agent = fp.train_tabular(
-        fp.OptionsWrapper(env, options, GAMMA), 400, algorithm="intra-option", alpha=ALPHA, epsilon=0.5, seed=1
-    )
+        fp.OptionsWrapper(env, options, GAMMA), 400, algorithm="intra-option", alpha=ALPHA, epsilon=0.5, replay=replay,
+        seed=1,
+    )  # fmt: skip
     assert len(env.steps) == agent.n_steps
-    expected = learned_from(env.steps, world, options)
+    assert sum(step[-1] for step in env.steps) > 3
+    expected = learned_from(with_replay(env.steps, replay), world, options)
     assert sum(values.any() for values in expected.values()) > 6
     for label, values in agent.values.items():
         np.testing.assert_allclose(values, expected[label], rtol=1e-12)
@@ -112,15 +138,16 @@ class Decided(fp.OptionsWrapper):
         return there, reward, terminated, truncated, info
 
 
-def test_smdp_learning_updates_each_decision_by_its_length() -> None:
+@pytest.mark.parametrize("replay", [0, 1, 3])
+def test_smdp_learning_updates_each_decision_by_its_length(replay: int) -> None:
     env = Corridor()
     env.rewards = np.linspace(-1.0, 1.0, 10)
     world = fp.World.from_env(env)
     wrapped = Decided(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)])), GAMMA)
     wrapped.decisions = []
-    agent = fp.train_tabular(wrapped, 400, alpha=ALPHA, epsilon=0.5, seed=1)
+    agent = fp.train_tabular(wrapped, 400, alpha=ALPHA, epsilon=0.5, replay=replay, seed=1)
     expected: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(5) for label in range(10)}
-    for before, action, reward, discount, after, mask, over in wrapped.decisions:
+    for before, action, reward, discount, after, mask, over in with_replay(wrapped.decisions, replay):
         value = 0.0 if over else expected[after][mask].max()
         expected[before][action] += ALPHA * (reward + discount * value - expected[before][action])
     assert any(discount < GAMMA for _, _, _, discount, *_ in wrapped.decisions)
@@ -153,3 +180,31 @@ def test_a_callback_sees_every_decision_and_stops_the_training() -> None:
     assert 50 <= agent.n_steps < 1_000
     assert seen[-1] == agent.n_steps
     assert seen == sorted(set(seen))
+
+
+def test_the_primitive_action_is_one_that_was_tried_least_often() -> None:
+    env = Recorded(Corridor())
+    world = fp.World.from_env(env)
+    options = fp.OptionSet(world, np.array([world.find_state(goal) for goal in (5, 0)]))
+    env.steps.clear()
+    # Without rewards all values stay 0, so that every decision is between equals.
+    fp.train_tabular(fp.OptionsWrapper(env, options, GAMMA), 2_000, option_probability=0.0, seed=3)
+    tried = np.zeros((10, 2), dtype=int)
+    for cell, action, *_ in env.steps:
+        assert tried[cell, action] == tried[cell].min()
+        tried[cell, action] += 1
+    env.steps.clear()
+    fp.train_tabular(fp.OptionsWrapper(env, options, GAMMA), 2_000, option_probability=0.0, actions="uniform", seed=3)
+    cells, actions = np.array([step[:2] for step in env.steps]).T
+    assert max(abs(np.diff(np.bincount(actions[cells == cell], minlength=2)))[0] for cell in range(9)) > 1
+
+
+def test_decisions_for_options_that_lead_elsewhere_now_are_not_learned_from_again() -> None:
+    learned: list[tuple[int, int]] = []
+    replay = Replay(lambda decision: learned.append((decision.observation, decision.action)), 2)
+    for key, action in enumerate([4, 0, 5]):
+        replay.add(Decision(key, action, 1.0, 0.9, key + 1, False))
+    replay.drop([4])
+    learned.clear()
+    replay.end_episode()
+    assert learned == [(2, 5), (1, 0)]

@@ -129,6 +129,31 @@ def test_goals_are_states_that_an_option_may_lead_to(method: str) -> None:
     assert seen.allowed[goals].all()
 
 
+@pytest.mark.parametrize(("side", "n_steps"), [(12, 1_500), (40, 30_000)])
+def test_the_goals_of_neo_are_where_the_eigenvectors_of_its_definition_are_largest(side: int, n_steps: int) -> None:
+    explorer, walk = wanderer(fp.random_maze(side, side, seed=3), 3)
+    taken = [next(walk) for _ in range(n_steps)]
+    indptr, indices = neighbor_graph(explorer.memory)
+    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    # I − D⁻¹A + ½ diag((c / c_max)^(1/64)) by an unsymmetric solver, from the steps themselves.
+    n_states = explorer.n_states
+    near = np.zeros((n_states, n_states))
+    visits = np.zeros(n_states)
+    visits[0] = 1
+    for before, _, after in taken:
+        near[before, after] = near[after, before] = 1.0
+        visits[after] += 1
+    np.fill_diagonal(near, 0.0)
+    matrix = (
+        np.eye(n_states) - near / near.sum(axis=1, keepdims=True) + 0.5 * np.diag((visits / visits.max()) ** (1 / 64))
+    )
+    values, vectors = np.linalg.eig(matrix)
+    smoothest = vectors[:, np.argsort(values.real)]
+    expected = list(dict.fromkeys(np.abs(smoothest).argmax(axis=0).tolist()))[:5]
+    assert (n_states > 200) == (side > 20)
+    assert GOALS["neo"](seen, 5).tolist() == expected
+
+
 @pytest.mark.parametrize("method", OF_THE_GRAPH)
 def test_goals_that_are_kept_are_those_that_would_be_made(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []

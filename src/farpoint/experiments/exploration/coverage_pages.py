@@ -103,7 +103,7 @@ def draw_places(results: Results, places: Sequence[Place]) -> Figure:
         for offset, method in enumerate(METHODS):
             probability = best_probability(results, place, method)
             estimate = _estimate(results, place, method, probability, "most")
-            y = place_number + 0.12 * (offset - 3)
+            y = place_number + 0.1 * (offset - (len(METHODS) - 1) / 2)
             label = METHOD_TITLES[method] if place_number == 0 else None
             interval_dot(axes, y, estimate.value, estimate.low, estimate.high, color=METHOD_COLORS[method], label=label)
     axes.set_xscale("log")

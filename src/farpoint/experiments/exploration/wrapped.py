@@ -14,6 +14,7 @@ from farpoint.agents import train_tabular
 from farpoint.agents.episodic import optimal_value
 from farpoint.agents.tabular import TabularAgent
 from farpoint.envs.world_env import WorldEnv
+from farpoint.experiments.exploration.plan import explorer_of
 from farpoint.experiments.framework import Arrays
 from farpoint.exploration import DiscoveringWrapper
 from farpoint.worlds import World
@@ -26,12 +27,15 @@ def learned_under_wrapper(
     world: World, *, layout: int, method: str, probability: float, n_options: int, n_steps: int, episode: int, seed: int
 ) -> Arrays:
     """Return the steps until the first reward, and until the best actions were near-optimal."""
+    how = explorer_of(method)
     env = DiscoveringWrapper(
-        WorldEnv(world, max_episode_steps=episode), n_options, _GAMMA, method=method, option_probability=probability,
-        seed=seed,
+        WorldEnv(world, max_episode_steps=episode), n_options, _GAMMA, method=how["method"],
+        option_probability=probability, seed=seed,
     )  # fmt: skip
     watch = _Watch(world, n_steps)
-    train_tabular(env, n_steps, algorithm="intra-option", alpha=_ALPHA, seed=seed, callback=watch)
+    train_tabular(
+        env, n_steps, algorithm="intra-option", alpha=_ALPHA, actions=how["actions"], seed=seed, callback=watch
+    )
     return {
         "first_target": np.array(watch.first_target),
         "near_optimal": np.array(watch.near_optimal),
