@@ -200,7 +200,7 @@ def test_the_primitive_action_is_one_that_was_tried_least_often() -> None:
 
 
 def test_decisions_for_options_that_lead_elsewhere_now_are_not_learned_from_again() -> None:
-    learned: list[tuple[int, int]] = []
+    learned: list[tuple[Any, int]] = []
     replay = Replay(lambda decision: learned.append((decision.observation, decision.action)), 2)
     for key, action in enumerate([4, 0, 5]):
         replay.add(Decision(key, action, 1.0, 0.9, key + 1, False))
