@@ -53,7 +53,16 @@ def _explore(n_jobs: int, n_steps: int, **settings: Any) -> Arrays:
 
 
 def _explored(
-    world: World, *, layout: int, method: str, probability: float, n_options: int, n_steps: int, episode: int, seed: int
+    world: World,
+    *,
+    layout: int,
+    method: str,
+    probability: float,
+    n_options: int,
+    n_steps: int,
+    episode: int,
+    seed: int,
+    **how: Any,
 ) -> Arrays:
     found = explore(
         world,
@@ -62,7 +71,7 @@ def _explored(
         option_probability=probability,
         max_episode_steps=episode,
         seed=seed,
-        **explorer_of(method),
+        **{**explorer_of(method), **how},
     )
     return {
         "half": np.array(found.steps_until(-(-world.n_states // 2))),

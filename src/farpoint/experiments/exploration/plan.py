@@ -64,7 +64,10 @@ Results = AnyResults[Scale]
 
 @dataclass(frozen=True)
 class Place:
-    """A world or environment: its name, how long an episode lasts, and how many steps there are in all."""
+    """A world or environment: its name, how long an episode lasts, and how many steps there are in all.
+
+    ``remake_every``: after how many steps options are made anew, where that is not left to `explore`.
+    """
 
     name: str
     title: str
@@ -72,6 +75,7 @@ class Place:
     n_steps: int
     episode: int | None = None
     n_layouts: int = 1
+    remake_every: int | None = None
 
     @property
     def needs(self) -> dict[str, str]:
@@ -89,9 +93,13 @@ class Place:
             **settings,
         )
 
+    def exploring(self, scale: Scale, **settings: Any) -> Part:
+        """Return an exploration of this place."""
+        return self._part("explore", scale, **settings)
+
     def part(self, method: str, probability: float, scale: Scale) -> Part:
         """Return the exploration of this place by one method."""
-        return self._part("explore", scale, method=method, probability=probability, n_options=N_OPTIONS)
+        return self.exploring(scale, method=method, probability=probability, n_options=N_OPTIONS)
 
     def parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability; without options there is only one."""

@@ -23,6 +23,7 @@ from farpoint.experiments.exploration.plan import (
     Results,
     Scale,
 )
+from farpoint.experiments.exploration.protocols import neo_parts, neo_rows
 from farpoint.experiments.framework import Experiment, Suite, Summary
 
 _PLACES = (*WORLDS, *ENVIRONMENTS)
@@ -88,6 +89,18 @@ def _wrapped(name: str, places: tuple[Place, ...]) -> Experiment[Scale]:
     )
 
 
+NEO_PROTOCOL = Experiment[Scale](
+    "neo-protocol",
+    "By the protocol of NEO",
+    "125,000 or 250,000 steps; four options, made anew every max(1,000, 5 n) steps and taken with probability 0.1",
+    parts=neo_parts,
+    rows=neo_rows,
+    note=(
+        "Primitive actions are uniform here, for all methods. Paper: old options are kept beside the new ones, up to "
+        "64, and climb an eigenvector. Here: four at a time, which take the shortest way known, for all methods alike; "
+        "nothing is learned besides. The target plays no part."
+    ),
+)
 WRAPPED = [_wrapped(name, places) for name, places in WRAPPED_PLACES.items()]
 LATER_TASKS = Experiment[Scale](
     "later",
@@ -111,11 +124,11 @@ SUITE = Suite(
         f"the same loop (<code>fp.explore</code>): {N_OPTIONS} options along moves that were seen, made anew as more "
         "is seen; {n_runs} runs each. They differ in where the options lead. Primitive actions are those tried "
         "least often so far, except in the last row, where they are uniform. The best option probability is the best "
-        "of four for diffusion, least known and random states, and of two for eigenoptions and cover options, on the "
-        "runs that are shown. Environments are simulated; the agent is told nothing but which actions are possible "
-        "where it stands."
+        "of four for diffusion, least known and random states, of three for NEO, and of two for eigenoptions and cover "
+        "options, on the runs that are shown. Environments are simulated; the agent is told nothing but which actions "
+        "are possible where it stands."
     ),
-    experiments=[*(_experiment(place) for place in _PLACES), LEARNING, *WRAPPED, LATER_TASKS],
+    experiments=[*(_experiment(place) for place in _PLACES), NEO_PROTOCOL, LEARNING, *WRAPPED, LATER_TASKS],
     kinds=KINDS,
     full=FULL,
     quick=QUICK,
