@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import farpoint as fp
 from farpoint.experiments.exploration.computation import KINDS
 from farpoint.experiments.exploration.places import make_place
@@ -28,7 +30,7 @@ def test_rows_are_what_explore_has_seen() -> None:
     arrays = {part: KINDS["explore"](n_jobs=1, **dict(part.params)) for part in parts.values()}
     rows = neo_rows(Results(TINY, arrays, {}), [place])
     assert [row["method"] for row in rows][:3] == ["diffusion options", "least known states", "NEO"]
-    settings = {"n_options": 4, "option_probability": 0.1, "remake_every": 2_440, "actions": "uniform"}
+    settings: dict[str, Any] = {"n_options": 4, "option_probability": 0.1, "remake_every": 2_440, "actions": "uniform"}
     for method, row in zip(NEO_METHODS, rows, strict=True):
         seen = [
             fp.explore(
