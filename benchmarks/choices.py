@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.choices worlds`` has exact mean steps between states and takes two minutes; ``python -m
 benchmarks.choices environments`` simulates random agents in Gymnasium environments and takes a quarter of an hour, most
-of it to enumerate the states of MiniGrid; ``python -m benchmarks.choices unseen`` checks the defaults on other layouts.
+of it to enumerate the states of MiniGrid; ``python -m benchmarks.choices unseen`` checks the defaults on other layouts;
+``python -m benchmarks.choices agents`` compares how `train_tabular` may act and learn, in five minutes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import minigrid  # noqa: F401
 import numpy as np
 
 import farpoint as fp
+from farpoint.experiments.exploration.places import make_place
+from farpoint.experiments.exploration.plan import WRAPPED_PLACES
+from farpoint.experiments.exploration.wrapped import learned_under_wrapper
 from farpoint.measures import first_visits, interquartile_mean
 from farpoint.options.methods.diffusion import MOST_BY_DEFAULT
 from farpoint.options.methods.spread import farthest_first
@@ -32,6 +36,9 @@ LAYOUTS = range(5)
 UNSEEN_LAYOUTS = range(5, 10)
 POLAR_STATES = 2_500
 MINIGRID = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-MultiRoom-N4-S5-v0")
+# Worlds and environments of each kind: rooms, a maze, one-way moves, noise, several layouts.
+AGENT_PLACES = ("4rooms", "maze", "rooms25", "hanoi", "ninerooms", "taxi", "multiroom2", "corridor")
+AGENT_STEPS = 60_000
 ONE_LAYOUT = ("MiniGrid-DoorKey-6x6-v0", "MiniGrid-KeyCorridorS3R1-v0", "MiniGrid-MultiRoom-N2-S4-v0")
 
 
@@ -204,11 +211,35 @@ def unseen_layouts() -> None:
         print_row(name, "all", shown(none), shown(default), f"{none / default:.1f} x")
 
 
+def ways_to_learn() -> None:
+    """Steps until `train_tabular` is near-optimal under `DiscoveringWrapper` and without options, by how it learns."""
+    ways = [(actions, replay) for actions in ("uniform", "least tried") for replay in (0, 1)]
+    print_row("place", "options", *(f"{actions}, replay {replay}" for actions, replay in ways))
+    places = {place.name: place for section in WRAPPED_PLACES.values() for place in section}
+    for name in AGENT_PLACES:
+        place = places[name]
+        worlds = [make_place(place.world, layout) for layout in range(place.n_layouts)]
+        for method in ("diffusion", "none"):
+            cells = []
+            for actions, replay in ways:
+                steps = [
+                    learned_under_wrapper(
+                        worlds[run % place.n_layouts], layout=0, method=method, probability=0.05, n_options=5,
+                        n_steps=AGENT_STEPS, episode=place.episode or 0, seed=run, actions=actions, replay=replay,
+                    )["near_optimal"]
+                    for run in range(N_RUNS)
+                ]  # fmt: skip
+                found = interquartile_mean(np.minimum(steps, AGENT_STEPS))
+                cells.append(f"{found.value:,.0f} [{found.low:,.0f}, {found.high:,.0f}]")
+            print_row(place.title, method, *cells)
+
+
 def main() -> None:
     sections = {
         "worlds": (probabilities, goals),
         "environments": (steps_to_goal,),
         "unseen": (unseen_layouts,),
+        "agents": (ways_to_learn,),
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

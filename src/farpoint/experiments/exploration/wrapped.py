@@ -24,18 +24,29 @@ _NEAR, _ALPHA, _GAMMA = 0.9, 0.1, 0.99
 
 
 def learned_under_wrapper(
-    world: World, *, layout: int, method: str, probability: float, n_options: int, n_steps: int, episode: int, seed: int
+    world: World,
+    *,
+    layout: int,
+    method: str,
+    probability: float,
+    n_options: int,
+    n_steps: int,
+    episode: int,
+    seed: int,
+    **agent: Any,
 ) -> Arrays:
-    """Return the steps until the first reward, and until the best actions were near-optimal."""
+    """Return the steps until the first reward, and until the best actions were near-optimal.
+
+    ``agent``: other settings of `train_tabular`.
+    """
     how = explorer_of(method)
     env = DiscoveringWrapper(
         WorldEnv(world, max_episode_steps=episode), n_options, _GAMMA, method=how["method"],
         option_probability=probability, seed=seed,
     )  # fmt: skip
     watch = _Watch(world, n_steps)
-    train_tabular(
-        env, n_steps, algorithm="intra-option", alpha=_ALPHA, actions=how["actions"], seed=seed, callback=watch
-    )
+    settings = {"algorithm": "intra-option", "alpha": _ALPHA, "actions": how["actions"], **agent}
+    train_tabular(env, n_steps, seed=seed, callback=watch, **settings)
     return {
         "first_target": np.array(watch.first_target),
         "near_optimal": np.array(watch.near_optimal),
