@@ -70,6 +70,7 @@ def train_tabular(
     option_probability: float | None = None,
     actions: str = "least tried",
     replay: int = 1,
+    exploring_episodes: float = 0.0,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
     callback: Callable[[TabularAgent], bool | None] | None = None,
@@ -96,6 +97,9 @@ def train_tabular(
         least often in this state, or any.
     replay : int
         How many of the last episodes are learned from once more, backwards, whenever an episode ends; 0: none.
+    exploring_episodes : float
+        Share of the episodes in which every decision is random, so that the agent does not keep to the first way that
+        it found.
     seed : int
         The same seed gives the same agent.
     progress : function of (int, int), optional
@@ -121,6 +125,7 @@ def train_tabular(
     check_function("callback", callback)
     check_word("actions", actions, ACTIONS)
     replay = check_integer("replay", replay, 0)
+    exploring_episodes = check_fraction("exploring_episodes", exploring_episodes)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
     agent = TabularAgent(env, defaultdict(lambda: np.zeros(n_actions)))
@@ -129,10 +134,10 @@ def train_tabular(
     env.on_step = learner.step
     try:
         _, info = env.reset(seed=seed)
-        rewards = 0.0
+        rewards, exploring = 0.0, rng.random() < exploring_episodes
         while agent.n_steps < n_steps:
-            key = env.current_key
-            action = learner.choose(info["action_mask"].astype(bool), epsilon, option_probability, rng)
+            key, random_share = env.current_key, 1.0 if exploring else epsilon
+            action = learner.choose(info["action_mask"].astype(bool), random_share, option_probability, rng)
             _, reward, terminated, truncated, info = env.step(action)
             learner.decided(Decision(key, action, reward, info["discount"], env.current_key, terminated))
             learner.forget(info.get("changed_options", ()))
@@ -140,7 +145,7 @@ def train_tabular(
             rewards += info["reward_sum"]
             if terminated or truncated:
                 agent.episode_rewards.append(rewards)
-                rewards = 0.0
+                rewards, exploring = 0.0, rng.random() < exploring_episodes
                 learner.end_episode()
                 _, info = env.reset()
             if progress is not None:

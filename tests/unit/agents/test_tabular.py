@@ -199,6 +199,26 @@ def test_the_primitive_action_is_one_that_was_tried_least_often() -> None:
     assert max(abs(np.diff(np.bincount(actions[cells == cell], minlength=2)))[0] for cell in range(9)) > 1
 
 
+def test_some_episodes_only_explore() -> None:
+    env = Recorded(Corridor())
+    env.unwrapped.rewards = np.eye(10)[9]  # type: ignore[attr-defined]
+    world = fp.World.from_env(env)
+    options = fp.OptionSet(world, np.array([world.find_state(4)]))
+    lengths = {}
+    for share in (0.0, 0.5, 1.0):
+        env.steps.clear()
+        fp.train_tabular(
+            fp.OptionsWrapper(env, options, GAMMA), 20_000, algorithm="intra-option", epsilon=0.0,
+            exploring_episodes=share, option_probability=0.0, seed=0,
+        )  # fmt: skip
+        ends = np.flatnonzero([step[-1] for step in env.steps])
+        lengths[share] = np.diff(ends)[20:]
+    # Nine steps is the shortest way; an agent that only explores never takes it again and again.
+    assert (lengths[0.0] == 9).all()
+    assert 0.4 < (lengths[0.5] == 9).mean() < 0.75
+    assert (lengths[1.0] == 9).mean() < 0.2
+
+
 def test_decisions_for_options_that_lead_elsewhere_now_are_not_learned_from_again() -> None:
     learned: list[tuple[Any, int]] = []
     replay = Replay(lambda decision: learned.append((decision.observation, decision.action)), 2)

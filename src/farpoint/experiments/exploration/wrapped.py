@@ -20,7 +20,9 @@ from farpoint.exploration import DiscoveringWrapper
 from farpoint.worlds import World
 
 _N_EVALUATIONS = 60
-_NEAR, _ALPHA, _GAMMA = 0.9, 0.1, 0.99
+_NEAR, _GAMMA = 0.9, 0.99
+# As in `learn_from_scratch`.
+_AGENT = {"algorithm": "intra-option", "alpha": 0.1, "exploring_episodes": 0.2}
 
 
 def learned_under_wrapper(
@@ -45,8 +47,7 @@ def learned_under_wrapper(
         option_probability=probability, seed=seed,
     )  # fmt: skip
     watch = _Watch(world, n_steps)
-    settings = {"algorithm": "intra-option", "alpha": _ALPHA, "actions": how["actions"], **agent}
-    train_tabular(env, n_steps, seed=seed, callback=watch, **settings)
+    train_tabular(env, n_steps, seed=seed, callback=watch, **{**_AGENT, "actions": how["actions"], **agent})
     return {
         "first_target": np.array(watch.first_target),
         "near_optimal": np.array(watch.near_optimal),
