@@ -18,8 +18,7 @@ PROBABILITIES = {
     "random": (0.02, 0.05, 0.1, 0.2),
     "eigen": (0.05, 0.2),
     "cover": (0.05, 0.2),
-    # Its authors take 0.1.
-    "neo": (0.05, 0.1, 0.2),
+    "neo": (0.02, 0.05, 0.1, 0.2),
     "tried": (DEFAULT_PROBABILITY,),
     "none": (DEFAULT_PROBABILITY,),
 }

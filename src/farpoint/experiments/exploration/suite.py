@@ -124,7 +124,7 @@ SUITE = Suite(
         f"the same loop (<code>fp.explore</code>): {N_OPTIONS} options along moves that were seen, made anew as more "
         "is seen; {n_runs} runs each. They differ in where the options lead. Primitive actions are those tried "
         "least often so far, except in the last row, where they are uniform. The best option probability is the best "
-        "of four for diffusion, least known and random states, of three for NEO, and of two for eigenoptions and cover "
+        "of four for diffusion, least known states, NEO and random states, and of two for eigenoptions and cover "
         "options, on the runs that are shown. Environments are simulated; the agent is told nothing but which actions "
         "are possible where it stands."
     ),
