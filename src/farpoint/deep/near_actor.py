@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from farpoint.deep.near_training import (
     NearTraining,
     Stretches,
     follow,
-    network_for,
+    input_for,
 )
 from farpoint.options.learned_actor import LearnedActor
 
@@ -54,8 +53,16 @@ class ActorTraining(NearTraining):
     def __init__(self, log: Stretches, low: NDArray[Any], high: NDArray[Any], settings: NearSettings) -> None:
         super().__init__(log, settings)
         self.low, self.high = low, high
-        self.actor = network_for(log, len(low), settings)
-        self.critics = [self._critic(number) for number in (1, 2)]
+        center, scale, frequencies = input_for(log, settings)
+        # Waves are for values, which jump at walls. An actor with waves learns more slowly: in a log that always went
+        # straight on it reached 55 % of near goals when one without reached all.
+        self.actor = NearNetwork(center, scale, frequencies[:0], [*settings.hidden, len(low)], settings.seed)
+        # Between observation and goal come actions, which are scaled already; with waves of them too it was 13 %.
+        between = np.full(len(low), log.before.shape[1])
+        center, scale = np.insert(center, between, 0.0), np.insert(scale, between, 1.0)
+        frequencies = np.insert(frequencies, between, 0.0, axis=1)
+        seeds = np.random.default_rng([settings.seed, 4]).integers(2**62, size=2).tolist()
+        self.critics = [NearNetwork(center, scale, frequencies, [*settings.hidden, 1], seed) for seed in seeds]
         self.target_actor, self.target_critics = copy.deepcopy(self.actor), copy.deepcopy(self.critics)
         self.modules = {
             "actor": self.actor,
@@ -66,14 +73,6 @@ class ActorTraining(NearTraining):
         # One optimizer for all: it leaves alone what has no gradient.
         parameters = [*self.actor.parameters(), *self.modules["critics"].parameters()]
         self.optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate)
-
-    def _critic(self, number: int) -> NearNetwork:
-        n_seen, n_both = self.log.before.shape[1], self.log.before.shape[1] + len(self.low)
-        both = replace(self.log, before=np.concatenate([self.log.before, self.log.taken], axis=1))
-        critic = network_for(both, 1, self.settings, number)
-        # Actions are scaled already, those that never change in the log too.
-        critic.center[n_seen:n_both], critic.scale[n_seen:n_both] = 0.0, 1.0
-        return critic
 
     def controller(self, record: Mapping[str, Any]) -> LearnedActor:
         """Return what was learned so far."""

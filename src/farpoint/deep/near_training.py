@@ -124,8 +124,8 @@ class NearNetwork(nn.Module):
         )
 
 
-def network_for(steps: Stretches, n_outputs: int, settings: NearSettings, number: int = 0) -> NearNetwork:
-    """Return an untrained network that is scaled for these steps and goals; each number has weights of its own."""
+def input_for(steps: Stretches, settings: NearSettings) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return center, scale and frequencies of a network's input that suit these steps and goals."""
     rng = np.random.default_rng([settings.seed, 1])
     rows = rng.integers(len(steps.before), size=10_000)
     width = settings.goal_dimensions
@@ -141,7 +141,7 @@ def network_for(steps: Stretches, n_outputs: int, settings: NearSettings, number
     frequencies[:, :width] *= np.maximum(half[:width] / distance, 1.0)
     # Many numbers together turn as fast as two.
     frequencies *= np.sqrt(min(1.0, 4.0 / center.size))
-    return NearNetwork(center, scale, frequencies, [*settings.hidden, n_outputs], settings.seed + number * 2**32)
+    return center, scale, frequencies
 
 
 def follow(target: nn.Module, network: nn.Module) -> None:

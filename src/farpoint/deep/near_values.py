@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from farpoint.deep.near_training import Explorer, NearSettings, NearTraining, Stretches, follow, network_for
+from farpoint.deep.near_training import Explorer, NearNetwork, NearSettings, NearTraining, Stretches, follow, input_for
 from farpoint.options.learned_controller import LearnedController
 
 # Share of random actions while trying.
@@ -24,7 +24,7 @@ class ValueTraining(NearTraining):
     def __init__(self, log: Stretches, actions: NDArray[Any], settings: NearSettings) -> None:
         super().__init__(log, settings)
         self.actions = actions
-        self.network = network_for(log, len(actions), settings)
+        self.network = NearNetwork(*input_for(log, settings), [*settings.hidden, len(actions)], settings.seed)
         self.target = copy.deepcopy(self.network)
         self.modules = {"network": self.network, "target": self.target}
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
