@@ -13,7 +13,8 @@ pytest.importorskip("torch")
 import torch
 
 import farpoint as fp
-from farpoint.deep.near_training import NearSettings, NearTraining, Stretches
+from farpoint.deep.near_training import NearSettings, Stretches
+from farpoint.deep.near_values import ValueTraining
 from farpoint.errors import InvalidInput
 from tests.helpers.counter import Counter
 
@@ -61,7 +62,7 @@ def test_the_network_in_numpy_is_that_of_torch() -> None:
     log = corridor(500)
     steps = Stretches.of(log.observations, log.actions, log.next_observations)
     settings = NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0)
-    training = NearTraining(steps, 2, settings)
+    training = ValueTraining(steps, np.arange(2), settings)
     training.run(5)
     plain = training.network.plain()
     here, goals = steps.before[:20], steps.after[3:23]
@@ -80,7 +81,7 @@ def test_goals_lie_in_the_same_stretch() -> None:
 def test_tries_are_learned_from() -> None:
     log = corridor(200)
     steps = Stretches.of(log.observations, log.actions, log.next_observations)
-    training = NearTraining(steps, 2, NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0))
+    training = ValueTraining(steps, np.arange(2), NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0))
     for _ in range(2):
         training.add(Stretches.of(np.array([[100.0], [101.0]]), np.zeros(2, np.int64), np.array([[101.0], [102.0]])))
     assert training.tried is not None
