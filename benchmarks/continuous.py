@@ -1,8 +1,7 @@
 """Options in continuous spaces, measured: ``python -m benchmarks.continuous [SECTION …] [METHOD …]``.
 
-``log``: options of controllers that know a log alone, looked up and trained (farpoint[deep]). ``controllers``: the same
-with continuous actions, looked up, trained on 16 of them, and trained on any. ``maze``: steps from scratch until 90 %
-of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
+``log``: options of controllers that know a log alone, looked up and trained (farpoint[deep]). ``maze``: steps from
+scratch until 90 % of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
 reached; ``continuouscar``: with continuous pushes, of which three are taken. ``wrapper``: the same for an agent that
 draws uniformly among what `DiscoveringWrapper` offers. ``pointmaze``: steps until 90 % of PointMaze's cells are seen
 from scratch (``UMaze``, ``Medium`` and ``Large`` choose among them); ``pushes``: cells seen there with options of any
@@ -216,63 +215,6 @@ def log(methods: tuple[str, ...]) -> None:
         print(f"cells seen in 6,000 steps, {name:<10} {mean_of_runs(shares)} %", flush=True)
 
 
-class Thrusters(gym.ActionWrapper[Any, Any, Any]):
-    """Eight numbers instead of two: each pushes in a direction of its own."""
-
-    def __init__(self, env: gym.Env[Any, Any]) -> None:
-        super().__init__(env)
-        angles = np.pi / 4.0 * np.arange(8)
-        # All that push one way together, at full strength, go a step and a bit.
-        self._pushes = 0.25 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        self.action_space = gym.spaces.Box(-1.0, 1.0, (8,), dtype=np.float32)
-
-    def action(self, action: Any) -> Any:
-        """Return the sum of the pushes."""
-        return np.asarray(action) @ self._pushes
-
-
-def trials(env: gym.Env[Any, Any], options: fp.GraphOptions, n_trials: int, max_steps: int) -> tuple[Any, Any]:
-    """Return whether each trial of each option arrived, and its steps: those that did not count in full."""
-    arrived, steps = np.zeros((len(options), n_trials), dtype=bool), np.zeros((len(options), n_trials))
-    for number in range(len(options)):
-        for trial in range(n_trials):
-            observation, taken = env.reset(seed=trial)[0], 0
-            while taken < max_steps and (action := options.act(number, observation)) is not None:
-                observation, taken = env.step(action)[0], taken + 1
-            arrived[number, trial] = options.reached(number, observation)
-            steps[number, trial] = taken if arrived[number, trial] else max_steps
-    return arrived, steps
-
-
-def controllers(_: tuple[str, ...]) -> None:
-    """Print how options with continuous actions arrive, by the controller that follows their routes."""
-
-    def two(**settings: Any) -> gym.Env[Any, Any]:
-        return nine_rooms(start="random", actions="box", **settings)
-
-    def eight(**settings: Any) -> gym.Env[Any, Any]:
-        return Thrusters(two(**settings))
-
-    ways: list[tuple[str, Callable[[Any], Any]]] = [
-        ("looked up", fp.options.nearest_controller),
-        ("16 logged actions", partial(fp.deep.learn_controller, n_updates=5_000, n_actions=16)),
-        ("any action", partial(fp.deep.learn_controller, n_updates=5_000)),
-    ]
-    for name, make in (("two numbers", two), ("eight numbers", eight)):
-        recorded = fp.envs.record_samples(make(), 40_000, seed=0)
-        world = fp.World.from_samples(recorded, n_states=300, neighbors="temporal", seed=0)
-        discovered = fp.discover(world, n_options=8)
-        for way, learn in ways:
-            began = time.perf_counter()
-            control = learn(recorded)
-            seconds = time.perf_counter() - began
-            options = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, controller=control, n_trials=10)
-            arrived, steps = trials(make(max_steps=10**9), options, 20, 300)
-            success = np.sort(arrived.mean(axis=1)).round(2).tolist()
-            rest = f"steps of a trial {mean_of_runs(steps.mean(axis=0))}, {seconds:.0f} s to learn"
-            print(f"nine rooms, {name:<14} {way:<18} success {success}, {rest}", flush=True)
-
-
 class Counted(Cells):
     """Notes after each step how many cells were seen."""
 
@@ -343,7 +285,6 @@ def pushes(_: tuple[str, ...]) -> None:
 
 SECTIONS: dict[str, Callable[[tuple[str, ...]], None]] = {
     "log": log,
-    "controllers": controllers,
     "maze": maze,
     "mountaincar": partial(control, "MountainCar-v0"),
     "acrobot": partial(control, "Acrobot-v1"),
