@@ -47,6 +47,24 @@ def trials(env: gym.Env[Any, Any], options: fp.GraphOptions, n_trials: int, max_
     return arrived, steps
 
 
+def to_neighbors(env: gym.Env[Any, Any], log: Any, world: fp.World, control: Any, n_trials: int) -> tuple[Any, Any]:
+    """Return whether each walk from a logged place to a neighbor of its state came within 0.3, and its steps."""
+    rng = np.random.default_rng(0)
+    assert world.observations is not None
+    arrived, steps = np.zeros(n_trials, dtype=bool), np.full(n_trials, 20.0)
+    for trial in range(n_trials):
+        place = log.observations[rng.integers(len(log.observations))].astype(np.float64)
+        choices = world.choices(int(world.nearest_states(place[None, :])[0]))
+        target = world.observations[world.transitions.indices[world.transitions.indptr[rng.choice(choices)]]]
+        observation = env.reset(seed=trial, options={"start": place})[0]
+        for step in range(20):
+            if np.linalg.norm(observation - target) <= 0.3:
+                arrived[trial], steps[trial] = True, step
+                break
+            observation = env.step(control(observation, target))[0]
+    return arrived, steps
+
+
 def main() -> None:
     """Print how options with continuous actions arrive, by the controller that follows their routes."""
 
@@ -69,10 +87,12 @@ def main() -> None:
             began = time.perf_counter()
             control = learn(recorded)
             seconds = time.perf_counter() - began
+            near, walked = to_neighbors(make(max_steps=10**9), recorded, world, control, 1_000)
             options = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, controller=control, n_trials=10)
             arrived, steps = trials(make(max_steps=10**9), options, 20, 300)
             success = np.sort(arrived.mean(axis=1)).round(2).tolist()
             rest = f"steps of a trial {mean_of_runs(steps.mean(axis=0))}, {seconds:.0f} s to learn"
+            print(f"nine rooms, {name:<14} {way:<18} neighbors {near.mean():.3f}, steps {mean_of_runs(walked)}")
             print(f"nine rooms, {name:<14} {way:<18} success {success}, {rest}", flush=True)
 
 

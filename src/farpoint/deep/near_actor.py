@@ -25,6 +25,7 @@ from farpoint.deep.near_training import (
     input_for,
 )
 from farpoint.options.learned_actor import LearnedActor
+from farpoint.worlds.samples import NearestStates
 
 # The actor learns once in so many updates of the critics.
 _DELAY = 2
@@ -35,6 +36,8 @@ _BLUR, _BLUR_LIMIT = 0.2, 0.5
 _CENTERED = 1e-2
 # Share of random actions while trying, and the standard deviation of what is added to the others.
 _RANDOM, _NOISE = 0.1, 0.1
+# Share of the log's goals that were observed nearby at another time, and how many such pairs are kept.
+_ELSEWHERE, _N_PAIRS = 0.5, 20_000
 
 
 def scaled_actions(actions: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float32]:
@@ -62,6 +65,7 @@ class ActorTraining(NearTraining):
         between = np.full(len(low), log.before.shape[1])
         center, scale = np.insert(center, between, 0.0), np.insert(scale, between, 1.0)
         frequencies = np.insert(frequencies, between, 0.0, axis=1)
+        self._pairs = _pairs_nearby(log, settings)
         seeds = np.random.default_rng([settings.seed, 4]).integers(2**62, size=2).tolist()
         self.critics = [NearNetwork(center, scale, frequencies, [*settings.hidden, 1], seed) for seed in seeds]
         self.target_actor, self.target_critics = copy.deepcopy(self.actor), copy.deepcopy(self.critics)
@@ -74,6 +78,20 @@ class ActorTraining(NearTraining):
         # One optimizer for all: it leaves alone what has no gradient.
         parameters = [*self.actor.parameters(), *self.modules["critics"].parameters()]
         self.optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate)
+
+    def sample(self, steps: Stretches, size: int) -> tuple[NDArray[Any], ...]:
+        """Return some steps, each with a goal that was observed soon after it or, for half of the log, nearby.
+
+        What comes soon after a step is seldom behind a wall, and an actor that knows no such goal pushes against it.
+        """
+        if steps is not self.log:
+            return super().sample(steps, size)
+        n_elsewhere = int(_ELSEWHERE * size)
+        soon = super().sample(steps, size - n_elsewhere)
+        drawn = self.rng.integers(_N_PAIRS, size=n_elsewhere)
+        rows, goals = (part[drawn] for part in self._pairs)
+        nearby = (steps.before[rows], steps.taken[rows], steps.after[rows], goals)
+        return tuple(np.concatenate(parts) for parts in zip(soon, nearby, strict=True))
 
     def controller(self, record: Mapping[str, Any]) -> LearnedActor:
         """Return what was learned so far."""
@@ -128,6 +146,17 @@ class ActorTraining(NearTraining):
         for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
             parameter.grad = gradient
         self.optimizer.step()
+
+
+def _pairs_nearby(steps: Stretches, settings: NearSettings) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return numbers of steps, and for each a goal of the log about as far away as those that are seen soon after."""
+    rng, width = np.random.default_rng([settings.seed, 5]), settings.goal_dimensions
+    rows, others = rng.integers(len(steps.before), size=(2, _N_PAIRS))
+    away = steps.goals(others, rng.integers(settings.horizon, size=_N_PAIRS), width) - steps.before[others, :width]
+    places = (steps.before[rows, :width] + away).astype(np.float64)
+    # Of the log, because a place inside a wall is no goal.
+    seen = NearestStates(steps.after[:, :width].astype(np.float64)).states(places)
+    return rows, steps.after[seen, :width]
 
 
 def _value(critic: NearNetwork, observations: Tensor, actions: Tensor, goals: Tensor) -> Tensor:

@@ -227,12 +227,13 @@ class NearTraining(ABC):
         """Return observations, actions, next observations and goals, some of what was tried."""
         size = self.settings.batch_size
         from_tried = 0 if self.tried is None else int(_TRIED * size)
-        parts = [self._sample(self.log, size - from_tried)]
+        parts = [self.sample(self.log, size - from_tried)]
         if self.tried is not None and from_tried:
-            parts.append(self._sample(self.tried, from_tried))
+            parts.append(self.sample(self.tried, from_tried))
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
-    def _sample(self, steps: Stretches, size: int) -> tuple[NDArray[Any], ...]:
+    def sample(self, steps: Stretches, size: int) -> tuple[NDArray[Any], ...]:
+        """Return some steps, each with a goal that was observed soon after it."""
         rows = self.rng.integers(len(steps.before), size=size)
         ahead = self.rng.integers(self.settings.horizon, size=size)
         goals = steps.goals(rows, ahead, self.settings.goal_dimensions)
