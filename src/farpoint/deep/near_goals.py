@@ -53,9 +53,10 @@ def learn_controller(
     A network gives the value of an action for an observation and a goal: −(1 + γ + γ² + …) until the goal is within
     ``reach``. It learns with hindsight: the goal of a logged step is what was observed at most ``horizon`` steps later.
     Discrete actions have a value each (double DQN). Continuous ones are chosen by a network of their own, whose actions
-    the values improve (TD3: two networks for values, of which the lower counts). With ``env`` the second half of the
-    updates alternates with tries to reach such places, which are learned from as well. Give it to `GraphOptions.learn`,
-    which finds the routes from neighbor to neighbor.
+    the values improve (TD3: two networks for values, of which the lower counts); half of its goals in the log were
+    observed nearby at another time. With ``env`` the second half of the updates alternates with tries to reach such
+    places, which are learned from as well. Give it to `GraphOptions.learn`, which finds the routes from neighbor to
+    neighbor.
 
     Parameters
     ----------

@@ -93,6 +93,23 @@ def test_the_critics_differ_and_the_actor_learns_every_second_time() -> None:
     assert changed == [True, False, True, False]
 
 
+def test_half_of_the_goals_of_the_log_come_from_another_time() -> None:
+    before = np.array([[0.0], [1.0], [0.5], [1.5]])
+    # Two stretches of two steps each, at different times in the same place.
+    steps = Stretches.of(before, np.ones((4, 1), np.float32), before + 1.0)
+    assert steps.last.tolist() == [1, 1, 3, 3]
+    settings = NearSettings(10, 0, 2, 0.1, 1, 0.9, (8,), 0, 1e-3, 16, seed=0)
+    training = ActorTraining(steps, np.array([0.0]), np.array([1.0]), settings)
+    before, _, after, goals = training.sample(steps, 400)
+    np.testing.assert_array_equal(after, before + 1.0)
+    assert np.isin(goals, steps.after).all()
+    # A goal of the same stretch is a whole number of steps ahead.
+    another = (goals - before) % 1.0 != 0.0
+    assert not another[:200].any()
+    assert another[200:].any()
+    assert len(training.sample(Stretches.of(before[:1], np.ones((1, 1)), before[:1] + 1.0), 5)[0]) == 5
+
+
 def test_tries_are_learned_from() -> None:
     actions = []
 
