@@ -48,7 +48,8 @@ def scaled_actions(actions: NDArray[Any], low: NDArray[Any], high: NDArray[Any])
            [ 1.,  0.]], dtype=float32)
     """
     half = (high - low) / 2.0
-    return ((actions - (low + half)) / np.where(half > 0, half, 1.0)).astype(np.float32)
+    scaled: NDArray[np.float32] = ((actions - (low + half)) / np.where(half > 0, half, 1.0)).astype(np.float32)
+    return scaled
 
 
 class ActorTraining(NearTraining):

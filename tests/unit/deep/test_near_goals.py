@@ -116,6 +116,7 @@ def test_continuous_actions_are_some_of_the_log() -> None:
     log = fp.envs.record_samples(env, 3_000, seed=0)
     settings: dict[str, Any] = {"hidden": [64], "n_waves": 0, "batch_size": 64, "learning_rate": 5e-3}
     control = fp.deep.learn_controller(log, n_updates=600, horizon=10, n_actions=9, **settings)
+    assert isinstance(control, fp.options.LearnedController)
     assert control.actions.shape == (9, 2)
     assert all((log.actions == action).all(axis=1).any() for action in control.actions)
     assert control([1.0, 0.5], [2.5, 0.5])[0] > 0 > control([4.0, 0.5], [2.5, 0.5])[0]
