@@ -112,4 +112,4 @@ class LearnedActor:
             raise InvalidFile(f"{path} must hold a complete controller; it is damaged ({error}).") from error
 
     def __repr__(self) -> str:
-        return f"LearnedActor({self.low.size} numbers per action, {self.network.center.size} numbers as input)"
+        return f"LearnedActor(actions of shape {self.low.shape}, {self.network.center.size} numbers as input)"

@@ -61,4 +61,4 @@ def test_a_file_whose_bounds_do_not_fit_is_damaged(tmp_path: Path) -> None:
 
 
 def test_repr() -> None:
-    assert repr(learned_actor()) == "LearnedActor(1 numbers per action, 2 numbers as input)"
+    assert repr(learned_actor()) == "LearnedActor(actions of shape (1,), 2 numbers as input)"
