@@ -98,17 +98,22 @@ def goal_policies() -> Computation:
     return Computation(run, changes)
 
 
-def near_goals(*, trying: bool) -> Computation:
+def near_goals(*, trying: bool, actions: str = "directions") -> Computation:
     pytest.importorskip("torch")
 
     def run(*, length: int = 4, **changes: Any) -> Content:
-        env = fp.ContinuousMaze("." * length, start="random", max_steps=20)
+        env = fp.ContinuousMaze("." * length, start="random", max_steps=20, actions=actions)
         log = fp.envs.record_samples(env, 200, seed=0)
         small = {"n_updates": 450, "hidden": [8], "n_waves": 4, "batch_size": 16, "n_tries": 40}
         control = fp.deep.learn_controller(log, env=env if trying else None, **{**small, **changes})
         return control.network.arrays()
 
-    return Computation(run, [({"seed": 1}, "seed"), ({"horizon": 5}, "horizon"), ({"length": 5}, "log")])
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"seed": 1}, "seed"),
+        ({"horizon": 5}, "horizon"),
+        ({"length": 5}, "log"),
+    ]
+    return Computation(run, changes + ([({"n_actions": 9}, "n_actions")] if actions == "box" else []))
 
 
 COMPUTATIONS: dict[str, Callable[[], Computation]] = {
@@ -121,6 +126,8 @@ COMPUTATIONS: dict[str, Callable[[], Computation]] = {
     "goal policies": goal_policies,
     "near goals": lambda: near_goals(trying=False),
     "near goals, tried": lambda: near_goals(trying=True),
+    "near goals, any action": lambda: near_goals(trying=False, actions="box"),
+    "near goals, any action, tried": lambda: near_goals(trying=True, actions="box"),
 }
 
 

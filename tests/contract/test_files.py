@@ -17,7 +17,7 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.files import PieceFolder, read_arrays, write_arrays
-from tests.helpers.options import learned_controller, learned_options, picture_metric
+from tests.helpers.options import learned_actor, learned_controller, learned_options, picture_metric
 from tests.helpers.worlds import WORLDS
 
 Content = dict[str, Any]
@@ -69,6 +69,13 @@ def controller() -> Format:
         return {"record": loaded.record, "actions": loaded.actions, **loaded.network.arrays()}
 
     return Format(learned_controller().save, lambda path: content(fp.options.LearnedController.load(path)))
+
+
+def actor() -> Format:
+    def content(loaded: fp.options.LearnedActor) -> Content:
+        return {"record": loaded.record, "low": loaded.low, "high": loaded.high, **loaded.network.arrays()}
+
+    return Format(learned_actor().save, lambda path: content(fp.options.LearnedActor.load(path)))
 
 
 def metric() -> Format:
@@ -151,6 +158,7 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "sampled world": lambda: world("temporal_samples"),
     "learned options": learned,
     "learned controller": controller,
+    "continuous controller": actor,
     "metric of pictures": metric,
     "eigenfunctions": eigenfunctions,
     "exploring agent": agent,
@@ -286,7 +294,7 @@ def test_a_file_with_less_in_it_is_refused(file_format: Format, written: Path) -
     with np.load(written) as file:
         kind = json.loads(str(file["header"]))["format"]
     facts, found = read_arrays(written, kind)
-    for missing in ("actions", "nu", "goals", "omega", "success", "rotation"):
+    for missing in ("actions", "high", "nu", "goals", "omega", "success", "rotation"):
         if missing in found:
             write_arrays(written, kind, facts, {name: array for name, array in found.items() if name != missing})
             with pytest.raises(InvalidFile, match="it is damaged"):

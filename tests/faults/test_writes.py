@@ -18,7 +18,7 @@ from farpoint.experiments.framework import Part, Store
 from farpoint.files import results_folder, write_facts, write_rows, write_text
 from farpoint.report.sheets import new_figure, save_figure
 from tests.helpers.faults import content_of, files_of_at_most, nth_call
-from tests.helpers.options import learned_controller, learned_options, picture_metric
+from tests.helpers.options import learned_actor, learned_controller, learned_options, picture_metric
 
 Save = Callable[[Path], object]
 
@@ -85,6 +85,7 @@ SAVES: dict[str, tuple[Save, str | None]] = {
     "animation": (animation, "a.gif"),
     "policies": (lambda folder: learned_options().save(folder / "a.npz"), "a.npz"),
     "controller": (lambda folder: learned_controller().save(folder / "a.npz"), "a.npz"),
+    "continuous controller": (lambda folder: learned_actor().save(folder / "a.npz"), "a.npz"),
     "metric": (lambda folder: picture_metric().save(folder / "a.npz"), "a.npz"),
     "eigenfunctions": (lambda folder: eigenfunctions().save(folder / "a.npz"), "a.npz"),
     "agent": (lambda folder: agent().save(folder / "a.npz"), "a.npz"),

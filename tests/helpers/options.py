@@ -113,6 +113,13 @@ def learned_controller() -> fp.options.LearnedController:
     return fp.options.LearnedController(network, np.array([0, 1]), {"seed": 0})
 
 
+def learned_actor() -> fp.options.LearnedActor:
+    """Return a controller whose action is 2 far below the target, -1 far above it, and 0.5 there."""
+    none, weights = np.zeros(2, np.float32), np.array([[0, 50]], np.float32)
+    network = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none[:1],))
+    return fp.options.LearnedActor(network, np.array([-1.0]), np.array([2.0]), {"seed": 0})
+
+
 def picture_metric() -> fp.envs.PictureMetric:
     """Return the metric of a pixel that walks along a row of eight."""
     taken = np.random.default_rng(0).integers(2, size=300)

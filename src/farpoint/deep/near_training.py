@@ -1,4 +1,4 @@
-"""Training of a controller for near goals: double DQN with hindsight, on a log and on what was tried since.
+"""What trainings of a controller for near goals share: hindsight, on a log and on what was tried since.
 
 The goal of a logged step is what was observed a few steps later, so that every step teaches the way to places nearby. A
 training is a list of blocks of updates; everything that decides the rest of it is kept between two blocks.
@@ -6,7 +6,8 @@ training is a list of blocks of updates; everything that decides the rest of it 
 
 from __future__ import annotations
 
-import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,12 +19,14 @@ from torch import Tensor, nn
 
 from farpoint.deep.tensors import Arrays, module_arrays, optimizer_arrays, restore_module, restore_optimizer
 from farpoint.files import PieceFolder
+from farpoint.options.learned_actor import LearnedActor
+from farpoint.options.learned_controller import LearnedController
 from farpoint.options.learned_options import GoalNetwork
 
 # Updates between two checkpoints.
 BLOCK = 200
 STATE = "state"
-# The target network follows the network by this share per update.
+# A target network follows its network by this share per update.
 _FOLLOW = 0.005
 # Share of a batch that is drawn from what was tried, once there is any.
 _TRIED = 0.25
@@ -31,6 +34,9 @@ _TRIED = 0.25
 _FREQUENCY_SCALE = 1.5
 # The learning rate is constant for this share of the updates and then decreases linearly to a hundredth of itself.
 _CONSTANT_UNTIL, _FINAL_RATE = 0.5, 0.01
+
+# Returns, for an observation and a goal, the action to try: as it is learned from, and as the environment takes it.
+Explorer = Callable[[NDArray[Any], NDArray[Any], np.random.Generator], tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -52,18 +58,19 @@ class NearSettings:
 
 @dataclass(frozen=True, eq=False)
 class Stretches:
-    """Steps in the order in which they were taken, the actions numbered.
+    """Steps in the order in which they were taken.
 
-    ``last`` is, for each step, the last one that was taken without a break after it.
+    ``taken`` are the actions: their numbers, or rows of numbers from -1 to 1. ``last`` is, for each step, the last one
+    that was taken without a break after it.
     """
 
     before: NDArray[np.float32]
-    numbers: NDArray[np.int64]
+    taken: NDArray[Any]
     after: NDArray[np.float32]
     last: NDArray[np.int64]
 
     @classmethod
-    def of(cls, before: NDArray[Any], numbers: NDArray[np.int64], after: NDArray[Any]) -> Stretches:
+    def of(cls, before: NDArray[Any], taken: NDArray[Any], after: NDArray[Any]) -> Stretches:
         """Return steps, joined where one begins at what was observed at the end of the one before.
 
         >>> Stretches.of(np.array([[0.0], [1.0], [5.0]]), np.zeros(3, np.int64), np.array([[1.0], [2.0], [6.0]])).last
@@ -71,7 +78,7 @@ class Stretches:
         """
         ends = np.append((before[1:] != after[:-1]).any(axis=1), True)
         last = np.flatnonzero(ends)[np.cumsum(ends) - ends]
-        return cls(before.astype(np.float32), numbers, after.astype(np.float32), last)
+        return cls(before.astype(np.float32), taken, after.astype(np.float32), last)
 
     def goals(self, rows: NDArray[np.int64], ahead: NDArray[np.int64], width: int) -> NDArray[np.float32]:
         """Return the first ``width`` numbers of what was observed after each step and so many more."""
@@ -79,7 +86,7 @@ class Stretches:
 
 
 class NearNetwork(nn.Module):
-    """The network of `LearnedController` in torch: observation and relative goal, random Fourier features, layers."""
+    """The network of a learned controller in torch: observation and relative goal, random Fourier features, layers."""
 
     center: Tensor
     scale: Tensor
@@ -97,7 +104,7 @@ class NearNetwork(nn.Module):
             self.layers = nn.ModuleList([nn.Linear(width, following) for width, following in pairwise(sizes)])
 
     def forward(self, observations: Tensor, goals: Tensor) -> Tensor:
-        """Return the value of each action."""
+        """Return the outputs, one row per observation."""
         x = (torch.cat([observations, goals - observations[:, : goals.shape[1]]], dim=1) - self.center) * self.scale
         if len(self.frequencies):
             waves = x @ self.frequencies.T
@@ -117,8 +124,8 @@ class NearNetwork(nn.Module):
         )
 
 
-def network_for(steps: Stretches, n_actions: int, settings: NearSettings) -> NearNetwork:
-    """Return an untrained network that is scaled for these steps and goals."""
+def input_for(steps: Stretches, settings: NearSettings) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return center, scale and frequencies of a network's input that suit these steps and goals."""
     rng = np.random.default_rng([settings.seed, 1])
     rows = rng.integers(len(steps.before), size=10_000)
     width = settings.goal_dimensions
@@ -134,30 +141,49 @@ def network_for(steps: Stretches, n_actions: int, settings: NearSettings) -> Nea
     frequencies[:, :width] *= np.maximum(half[:width] / distance, 1.0)
     # Many numbers together turn as fast as two.
     frequencies *= np.sqrt(min(1.0, 4.0 / center.size))
-    return NearNetwork(center, scale, frequencies, [*settings.hidden, n_actions], settings.seed)
+    return center, scale, frequencies
 
 
-class NearTraining:
-    """A training between two updates."""
+def follow(target: nn.Module, network: nn.Module) -> None:
+    """Bring a target network a little nearer to its network."""
+    with torch.no_grad():
+        for slow, fast in zip(target.parameters(), network.parameters(), strict=True):
+            slow.lerp_(fast, _FOLLOW)
 
-    def __init__(self, log: Stretches, n_actions: int, settings: NearSettings) -> None:
+
+class NearTraining(ABC):
+    """A training between two updates; ``modules`` and the optimizer are what it changes."""
+
+    modules: Mapping[str, nn.Module]
+    optimizer: torch.optim.Optimizer
+
+    def __init__(self, log: Stretches, settings: NearSettings) -> None:
         self.settings, self.log = settings, log
-        self.network = network_for(log, n_actions, settings)
-        self.target = copy.deepcopy(self.network)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
         self.rng = np.random.default_rng([settings.seed, 2])
         self.tried: Stretches | None = None
         self.done = 0
 
+    @abstractmethod
+    def controller(self, record: Mapping[str, Any]) -> LearnedController | LearnedActor:
+        """Return what was learned so far."""
+
+    @abstractmethod
+    def explorer(self) -> Explorer:
+        """Return what chooses actions that are worth a try, by what was learned so far."""
+
+    @abstractmethod
+    def update(self) -> None:
+        """Take one gradient step."""
+
     def arrays(self) -> Arrays:
         """Return the state, for a checkpoint."""
         tried = {} if self.tried is None else {f"tried.{name}": part for name, part in vars(self.tried).items()}
+        modules = [module_arrays(name, module) for name, module in self.modules.items()]
         # The state of the generator: whole numbers of 128 bits, in parts of 64.
         state = self.rng.bit_generator.state["state"]
         words = [value >> shift & (2**64 - 1) for value in (state["state"], state["inc"]) for shift in (64, 0)]
         return {
-            **module_arrays("network", self.network),
-            **module_arrays("target", self.target),
+            **{name: array for arrays in modules for name, array in arrays.items()},
             **optimizer_arrays(self.optimizer),
             **tried,
             "generator": np.array(words, dtype=np.uint64),
@@ -169,11 +195,11 @@ class NearTraining:
         arrays = folder.load(STATE)
         if arrays is None:
             return
-        restore_module("network", self.network, arrays)
-        restore_module("target", self.target, arrays)
+        for name, module in self.modules.items():
+            restore_module(name, module, arrays)
         restore_optimizer(self.optimizer, arrays)
         if "tried.before" in arrays:
-            self.tried = Stretches(*(arrays[f"tried.{name}"] for name in ("before", "numbers", "after", "last")))
+            self.tried = Stretches(*(arrays[f"tried.{name}"] for name in ("before", "taken", "after", "last")))
         words = [int(word) for word in arrays["generator"]]
         numbers = {"state": words[0] << 64 | words[1], "inc": words[2] << 64 | words[3]}
         self.rng.bit_generator.state = {**self.rng.bit_generator.state, "state": numbers}
@@ -194,37 +220,21 @@ class NearTraining:
             left = min(1.0, (1.0 - self.done / self.settings.n_updates) / (1.0 - _CONSTANT_UNTIL))
             for group in self.optimizer.param_groups:
                 group["lr"] = self.settings.learning_rate * (_FINAL_RATE + (1.0 - _FINAL_RATE) * left)
-            self._update()
+            self.update()
             self.done += 1
 
-    def _update(self) -> None:
-        before, numbers, after, goals = (torch.from_numpy(part) for part in self.batch())
-        arrived = ((after[:, : goals.shape[1]] - goals) ** 2).sum(dim=1) <= self.settings.reach**2
-        with torch.no_grad():
-            best = self.network(after, goals).argmax(dim=1, keepdim=True)
-            following = self.target(after, goals).gather(1, best)[:, 0]
-            # y = 0 where the goal is reached, else −1 + γ Q(s′, argmax Q)
-            wanted = torch.where(arrived, 0.0, -1.0 + self.settings.gamma * following.clamp(max=0.0))
-        values = self.network(before, goals).gather(1, numbers[:, None])[:, 0]
-        loss = nn.functional.smooth_l1_loss(values, wanted)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        with torch.no_grad():
-            for slow, fast in zip(self.target.parameters(), self.network.parameters(), strict=True):
-                slow.lerp_(fast, _FOLLOW)
-
     def batch(self) -> tuple[NDArray[Any], ...]:
-        """Return observations, numbers of actions, next observations and goals, some of what was tried."""
+        """Return observations, actions, next observations and goals, some of what was tried."""
         size = self.settings.batch_size
         from_tried = 0 if self.tried is None else int(_TRIED * size)
-        parts = [self._sample(self.log, size - from_tried)]
+        parts = [self.sample(self.log, size - from_tried)]
         if self.tried is not None and from_tried:
-            parts.append(self._sample(self.tried, from_tried))
+            parts.append(self.sample(self.tried, from_tried))
         return tuple(np.concatenate(arrays) for arrays in zip(*parts, strict=True))
 
-    def _sample(self, steps: Stretches, size: int) -> tuple[NDArray[Any], ...]:
+    def sample(self, steps: Stretches, size: int) -> tuple[NDArray[Any], ...]:
+        """Return some steps, each with a goal that was observed soon after it."""
         rows = self.rng.integers(len(steps.before), size=size)
         ahead = self.rng.integers(self.settings.horizon, size=size)
         goals = steps.goals(rows, ahead, self.settings.goal_dimensions)
-        return steps.before[rows], steps.numbers[rows], steps.after[rows], goals
+        return steps.before[rows], steps.taken[rows], steps.after[rows], goals

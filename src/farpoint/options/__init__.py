@@ -3,6 +3,7 @@
 from farpoint.options.centrality import Betweenness, betweenness
 from farpoint.options.discovery import discover
 from farpoint.options.graph_options import GraphOptions, direction_controller
+from farpoint.options.learned_actor import LearnedActor
 from farpoint.options.learned_controller import LearnedController
 from farpoint.options.learned_options import LearnedOption, LearnedOptions
 from farpoint.options.methods import METHODS
@@ -15,6 +16,7 @@ __all__ = [
     "METHODS",
     "Betweenness",
     "GraphOptions",
+    "LearnedActor",
     "LearnedController",
     "LearnedOption",
     "LearnedOptions",

@@ -13,7 +13,8 @@ pytest.importorskip("torch")
 import torch
 
 import farpoint as fp
-from farpoint.deep.near_training import NearSettings, NearTraining, Stretches
+from farpoint.deep.near_training import NearSettings, Stretches
+from farpoint.deep.near_values import ValueTraining
 from farpoint.errors import InvalidInput
 from tests.helpers.counter import Counter
 
@@ -61,7 +62,7 @@ def test_the_network_in_numpy_is_that_of_torch() -> None:
     log = corridor(500)
     steps = Stretches.of(log.observations, log.actions, log.next_observations)
     settings = NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0)
-    training = NearTraining(steps, 2, settings)
+    training = ValueTraining(steps, np.arange(2), settings)
     training.run(5)
     plain = training.network.plain()
     here, goals = steps.before[:20], steps.after[3:23]
@@ -80,7 +81,7 @@ def test_goals_lie_in_the_same_stretch() -> None:
 def test_tries_are_learned_from() -> None:
     log = corridor(200)
     steps = Stretches.of(log.observations, log.actions, log.next_observations)
-    training = NearTraining(steps, 2, NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0))
+    training = ValueTraining(steps, np.arange(2), NearSettings(10, 0, 4, 0.5, 1, GAMMA, (8,), 4, 1e-3, 16, seed=0))
     for _ in range(2):
         training.add(Stretches.of(np.array([[100.0], [101.0]]), np.zeros(2, np.int64), np.array([[101.0], [102.0]])))
     assert training.tried is not None
@@ -115,6 +116,7 @@ def test_continuous_actions_are_some_of_the_log() -> None:
     log = fp.envs.record_samples(env, 3_000, seed=0)
     settings: dict[str, Any] = {"hidden": [64], "n_waves": 0, "batch_size": 64, "learning_rate": 5e-3}
     control = fp.deep.learn_controller(log, n_updates=600, horizon=10, n_actions=9, **settings)
+    assert isinstance(control, fp.options.LearnedController)
     assert control.actions.shape == (9, 2)
     assert all((log.actions == action).all(axis=1).any() for action in control.actions)
     assert control([1.0, 0.5], [2.5, 0.5])[0] > 0 > control([4.0, 0.5], [2.5, 0.5])[0]
