@@ -37,8 +37,8 @@ UNSEEN_LAYOUTS = range(5, 10)
 POLAR_STATES = 2_500
 MINIGRID = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-MultiRoom-N4-S5-v0")
 # Worlds and environments of each kind: rooms, a maze, one-way moves, noise, several layouts.
-AGENT_PLACES = ("4rooms", "maze", "rooms25", "hanoi", "ninerooms", "taxi", "multiroom2", "corridor")
-AGENT_STEPS = 60_000
+AGENT_PLACES = ("4rooms", "maze", "ring", "rooms25", "ninerooms", "cliff", "multiroom2", "corridor")
+AGENT_STEPS = 30_000
 ONE_LAYOUT = ("MiniGrid-DoorKey-6x6-v0", "MiniGrid-KeyCorridorS3R1-v0", "MiniGrid-MultiRoom-N2-S4-v0")
 
 
@@ -212,26 +212,31 @@ def unseen_layouts() -> None:
 
 
 def ways_to_learn() -> None:
-    """Steps until `train_tabular` is near-optimal under `DiscoveringWrapper` and without options, by how it learns."""
-    ways = [(actions, replay) for actions in ("uniform", "least tried") for replay in (0, 1)]
-    print_row("place", "options", *(f"{actions}, replay {replay}" for actions, replay in ways))
+    """Steps until `train_tabular` is near-optimal under `DiscoveringWrapper`, by how it acts and learns."""
+    ways = [
+        {"actions": actions, "replay": replay, "exploring_episodes": exploring}
+        for actions, replay, exploring in (
+            ("uniform", 0, 0.0), ("uniform", 1, 0.0), ("least tried", 0, 0.0), ("least tried", 1, 0.0),
+            ("least tried", 3, 0.0), ("least tried", 1, 0.2),
+        )
+    ]  # fmt: skip
+    print_row("place", *(", ".join(str(value) for value in way.values()) for way in ways))
     places = {place.name: place for section in WRAPPED_PLACES.values() for place in section}
     for name in AGENT_PLACES:
         place = places[name]
         worlds = [make_place(place.world, layout) for layout in range(place.n_layouts)]
-        for method in ("diffusion", "none"):
-            cells = []
-            for actions, replay in ways:
-                steps = [
-                    learned_under_wrapper(
-                        worlds[run % place.n_layouts], layout=0, method=method, probability=0.05, n_options=5,
-                        n_steps=AGENT_STEPS, episode=place.episode or 0, seed=run, actions=actions, replay=replay,
-                    )["near_optimal"]
-                    for run in range(N_RUNS)
-                ]  # fmt: skip
-                found = interquartile_mean(np.minimum(steps, AGENT_STEPS))
-                cells.append(f"{found.value:,.0f} [{found.low:,.0f}, {found.high:,.0f}]")
-            print_row(place.title, method, *cells)
+        cells = []
+        for way in ways:
+            steps = [
+                learned_under_wrapper(
+                    worlds[run % place.n_layouts], layout=0, method="diffusion", probability=0.05, n_options=5,
+                    n_steps=AGENT_STEPS, episode=place.episode or 0, seed=run, **way,
+                )["near_optimal"]
+                for run in range(N_RUNS)
+            ]  # fmt: skip
+            found = interquartile_mean(np.minimum(steps, AGENT_STEPS))
+            cells.append(f"{found.value:,.0f} [{found.low:,.0f}, {found.high:,.0f}]")
+        print_row(place.title, *cells)
 
 
 def main() -> None:
