@@ -21,8 +21,8 @@ from farpoint.worlds import World
 
 _N_EVALUATIONS = 60
 _NEAR, _GAMMA = 0.9, 0.99
-# As in `learn_from_scratch`.
-_AGENT = {"algorithm": "intra-option", "alpha": 0.1, "exploring_episodes": 0.2}
+# Step size and exploring episodes of `learn_from_scratch`, which learns from all that it remembers.
+_AGENT = {"algorithm": "intra-option", "alpha": 0.1, "exploring_episodes": 0.2, "replay": 10}
 
 
 def learned_under_wrapper(
