@@ -3,7 +3,7 @@
 ``python -m benchmarks.choices worlds`` has exact mean steps between states and takes two minutes; ``python -m
 benchmarks.choices environments`` simulates random agents in Gymnasium environments and takes a quarter of an hour, most
 of it to enumerate the states of MiniGrid; ``python -m benchmarks.choices unseen`` checks the defaults on other layouts;
-``python -m benchmarks.choices agents`` compares how `train_tabular` may act and learn, in five minutes.
+``python -m benchmarks.choices agents`` compares how `train_tabular` may act and learn, in ten minutes.
 """
 
 from __future__ import annotations
