@@ -124,7 +124,7 @@ def train_tabular(
     check_function("progress", progress)
     check_function("callback", callback)
     check_word("actions", actions, ACTIONS)
-    replay = check_integer("replay", replay, 0)
+    replay = check_integer("replay", replay, 0, 10**6)
     exploring_episodes = check_fraction("exploring_episodes", exploring_episodes)
     rng = np.random.default_rng(check_integer("seed", seed, 0))
     n_actions = env.n_actions + len(env.options)
