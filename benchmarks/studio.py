@@ -4,8 +4,9 @@
 
 - paint to pixel: from the pointer event to the frame in which the cell has its new color;
 - t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states:
-  as soon as the world is opened, and once the curve of goals over t is known, from which scores between its t are drawn
-  before they are computed; how many of those goals are those of the computed score is printed too;
+  as soon as the world is opened, when scores that take long are drawn from estimates first, and once the curve of goals
+  over t is known, from which scores between its t are drawn first; how many of those goals are those of the computed
+  score is printed too;
 - frames per second while two agents play on 100 × 100 cells;
 - the time to a new score in one tab while 19 others ask for scores five times a second, and while they compute tables.
 
@@ -30,6 +31,8 @@ from farpoint.studio.frames import pack_frame, unpack_frame
 _N = 20
 # None of them on the curve.
 _BETWEEN = [9, 18, 28, 45, 70, 110, 180, 300, 450, 700, 950]
+# Larger t, and after how many seconds they are asked for: estimates are computed in the background.
+_LATER = {"10⁴": [(200, 3), (400, 3), (1000, 3)], "10⁶": [(100, 5), (200, 12), (400, 40), (1000, 90)]}
 _MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
 # Tells after how long a condition was first true at the beginning of a frame.
 _TIMED = """
@@ -86,21 +89,41 @@ def paint_to_pixel(page: Page) -> list[float]:
 
 
 def time_to_goals(page: Page, times: list[int]) -> list[float]:
-    """Move the slider to each t in turn, each of them new to the server."""
-    act = "app.ui.score.time.value = Math.log10(%d); app.ui.score.time.dispatchEvent(new Event('input'));"
-    shown = "app.scored?.t === %d && app.scored.version === app.applied && !app.panels[0].board.pending"
+    """Move the slider to each t in turn, each of them new to the server, once the score before is computed."""
     measured = []
     for t in times:
-        measured.append(timed(page, act % t, shown % t))
+        measured.append(move_to(page, t))
         page.wait("farpointStudio.ui.status.textContent === '' && !farpointStudio.scored.preview", 600)
         time.sleep(0.3)
     return measured
 
 
-def preview_agreement(page: Page, times: list[int]) -> tuple[float, float]:
-    """Return the share of goals that are the same, and the largest relative error, of scores drawn before computed."""
+def move_to(page: Page, t: int) -> float:
+    """Return the milliseconds from a move of the slider to the frame in which the goals at t are drawn."""
+    act = "app.ui.score.time.value = Math.log10(%d); app.ui.score.time.dispatchEvent(new Event('input'));"
+    shown = "app.scored?.t === %d && app.scored.version === app.applied && !app.panels[0].board.pending"
+    return timed(page, act % t, shown % t)
+
+
+def just_opened(page: Page, maze: str, t: int, seconds: float = 0.0) -> list[float]:
+    """Open the world anew and move the slider so many seconds after its first score is drawn, three times."""
+    measured = []
+    for _ in range(3):
+        page.open(maze)
+        time.sleep(seconds)
+        measured.append(move_to(page, t))
+    return measured
+
+
+def preview_agreement(page: Page, times: list[int], maze: str = "") -> tuple[float, float]:
+    """Return the share of goals that are the same, and the largest relative error, of what is drawn before the score.
+
+    With the address of a maze, it is opened anew for each t, so that nothing is known of other t.
+    """
     same, error = [], 0.0
     for t in times:
+        if maze:
+            page.open(maze)
         page.run(f"farpointStudio.setTime({t})")
         page.wait(f"farpointStudio.scored.t === {t}", 600)
         if not page.js("Boolean(farpointStudio.scored.preview)"):
@@ -172,26 +195,32 @@ def main() -> None:
         page.open()
         report("paint to pixel, 4Rooms", paint_to_pixel(page))
         for rows, name in ((116, "10⁴"), (1155, "10⁶")):
-            page.open(_MAZE.format(rows))
+            many, maze = rows > 1000, _MAZE.format(rows)
+            page.open(maze)
             print(f"{name}: {page.js('farpointStudio.world.n'):,} states")
             report(f"paint to pixel, {name} states", paint_to_pixel(page))
+            for t in (8, 13, 20, 30, 50, 70, 100, 200, 400, 1000):
+                report(f"t to goals, {name} states, just opened, t = {t}", just_opened(page, maze, t))
+            for t, seconds in _LATER[name]:
+                what = f"t to goals, {name} states, t = {t}, {seconds} s after opening"
+                report(what, just_opened(page, maze, t, seconds))
             opened = time.perf_counter()
-            page.open(_MAZE.format(rows))
+            page.open(maze)
             page.run("farpointStudio.setTab('take')")
-            few = [5, 3, 6, 2, 7] if rows > 1000 else [5, 3, 6, 2, 7, 8, 9, 10, 11, 12, 13]
+            few = [5, 3, 6, 2, 7] if many else [5, 3, 6, 2, 7, 8, 9, 10, 11, 12, 13]
             report(f"t to goals, {name} states, t = {min(few)} … {max(few)}", time_to_goals(page, few))
-            for t in (8, 10, 13, 20, 30) if rows > 1000 else (20, 30, 50, 100, 200):
-                report(f"t to goals, {name} states, t = {t} and {t + 1}", time_to_goals(page, [t, t + 1]))
-            last, between = (200, _BETWEEN[:7]) if rows > 1000 else (1000, _BETWEEN)
+            last, between = (200, _BETWEEN[:7]) if many else (1000, _BETWEEN)
             page.wait(f"farpointStudio.counts.some(([t]) => t === {last})", 600)
             print(f"the curve to t = {last} is known {time.perf_counter() - opened:.0f} s after the world was opened")
             report(
                 f"t to goals, {name} states, t = {between[0]} … {between[-1]}, curve known",
                 time_to_goals(page, between),
             )
-            if rows < 1000:
+            if not many:
                 same, error = preview_agreement(page, [one + 1 for one in between])
-                print(f"drawn before computed: {100 * same:.1f} % of the goals, scores to {error:.1e}")
+                print(f"drawn from neighboring t: {100 * same:.1f} % of the goals, scores to {error:.1e}")
+                same, error = preview_agreement(page, [50, 100, 200, 400, 1000], maze)
+                print(f"drawn from estimates: {100 * same:.1f} % of the goals, scores to {error:.1e}")
                 report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
         page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")
         gaps = frames(page)

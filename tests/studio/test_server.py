@@ -161,7 +161,7 @@ def test_large_world_shows_a_score_from_its_neighbors_first(server: Server) -> N
             return [first, unpack_frame(await asyncio.wait_for(socket.recv(), 60))]
 
     (shown, rough), (answer, exact) = asyncio.run(talk())
-    assert shown["preview"]
+    assert shown["preview"] == "between"
     assert "preview" not in answer
     assert shown["t"] == answer["t"] == 110
     np.testing.assert_allclose(rough["values"], exact["values"], rtol=2e-3)
@@ -169,6 +169,22 @@ def test_large_world_shows_a_score_from_its_neighbors_first(server: Server) -> N
     expected = fp.find_goals(world, fp.score(world, 110, solver="local", tolerance=1e-3)).states.tolist()
     assert exact["goals"].tolist() == expected
     assert len(set(rough["goals"].tolist()) ^ set(expected)) <= 0.01 * len(expected)
+
+
+def test_large_world_shows_an_estimate_first_where_nothing_is_known(server: Server) -> None:
+    async def talk() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        async with websockets.connect(server.socket, max_size=None) as socket:
+            source = {"kind": "random_maze", "rows": 100, "cols": 100, "seed": 1}
+            await ask(socket, {"do": "open", "source": source, "version": 1})
+            first = await ask(socket, {"do": "score", "t": 150})
+            return [first, unpack_frame(await asyncio.wait_for(socket.recv(), 60))]
+
+    (shown, estimated), (answer, exact) = asyncio.run(talk())
+    assert (shown["preview"], shown["t"]) == ("estimated", 150)
+    assert "preview" not in answer
+    np.testing.assert_allclose(estimated["values"], exact["values"], rtol=0.06)
+    goals, expected = set(estimated["goals"].tolist()), set(exact["goals"].tolist())
+    assert len(goals & expected) >= 0.92 * len(goals | expected)
 
 
 def test_superseded_work_is_ended(server: Server) -> None:

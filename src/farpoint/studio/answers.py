@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -17,162 +16,13 @@ from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, jobs
 from farpoint.studio.playing import RandomAgent, first_state
 from farpoint.studio.recipe import python_lines
-from farpoint.studio.scoring import LAYERS, Plan, Scored, layer_values
+from farpoint.studio.score_answers import Header, checked_t, curve, progress_of, score
 from farpoint.studio.session import Session
-from farpoint.studio.threads import in_thread
 
-Header = dict[str, Any]
-LONGEST_T = 1_000
 MOST_PANELS = 4
-# Options and layers of larger worlds are computed in a process, and so are those of methods that try many goals.
+# Options of larger worlds are computed in a process, and so are those of methods that try many goals.
 _QUICK_STATES = 1_500
 _LONG_METHODS = ("farpoint",)
-_QUICK_DISTANCE = 1_000
-# The curve of larger worlds is computed in a process of the lowest priority, which goes on while t is moved.
-_MANY_STATES = 6_000
-_LOWEST_PRIORITY = 15
-# On one core; a t that takes longer is not on the curve.
-_LONGEST_SCORE = 100.0
-# Seconds after which t is taken to rest.
-_REST = 0.4
-
-
-def _t(header: Header) -> int:
-    return check_integer("t", header.get("t"), 1, LONGEST_T)
-
-
-async def _scored(session: Session, t: int, header: Header) -> Scored:
-    """Return the score at t, from a thread or a process; the page is told how far a long one is."""
-    stage, scorer = session.stage, session.scorer
-    assert stage is not None
-    assert scorer is not None
-    kept = scorer.kept(t)
-    if kept is not None:
-        return kept
-    found: Scored | Plan = await session.light(scorer.compute, t, compiled=scorer.compiles(t))
-    if isinstance(found, Scored):
-        return found
-    progress = _progress(session, header)
-    # Somebody looks at the map meanwhile: no less urgent than the score of another tab.
-    sent = jobs.sendable_world(stage)
-    timed = await session.heavy(jobs.score, sent, t, found.keywords, progress=progress, niceness=0)
-    scored: Scored = await session.light(scorer.finish, t, *timed)
-    return scored
-
-
-def _progress(session: Session, header: Header) -> Callable[[Any], None]:
-    """Return a function that tells the page how far the work on a message is."""
-
-    async def tell(value: Any) -> None:
-        await session.reply(header, {"progress": value} if isinstance(value, float) else {"row": value})
-
-    return _in_tasks(tell)
-
-
-def _in_tasks(function: Callable[[Any], Awaitable[None]]) -> Callable[[Any], None]:
-    """Return a function that can be called where nothing can be awaited: each call is a task."""
-    loop = asyncio.get_running_loop()
-    waiting: set[asyncio.Future[None]] = set()
-
-    def call(value: Any) -> None:
-        task = asyncio.ensure_future(function(value), loop=loop)
-        waiting.add(task)
-        task.add_done_callback(waiting.discard)
-
-    return call
-
-
-async def score(session: Session, header: Header) -> None:
-    """Send the score at t with its goals; or another layer."""
-    stage = await session.ready()
-    t, layer = _t(header), check_word("layer", header.get("layer", "score"), LAYERS)
-    # The page asks for them once its threshold is moved.
-    wanted = bool(header.get("prominences"))
-    if layer == "score" and not wanted:
-        await _preview(session, t, header)
-    scored = await _scored(session, t, header)
-    goals = scored.goals
-    prominences = await session.light(lambda: goals.prominences) if wanted else np.empty(0)
-    values = np.asarray(scored.scores)
-    if layer != "score":
-        state = check_integer("state", header.get("state", 0), 0, stage.world.n_states - 1)
-        if layer == "stationary" or stage.world.n_states <= _QUICK_DISTANCE:
-            values = await session.light(layer_values, stage.world, layer, t, state)
-        else:
-            values = await session.heavy(jobs.layer, stage.world, layer, t, state)
-    bound = scored.scores.error_bound
-    content = {
-        "t": t,
-        "layer": layer,
-        "solver": scored.scores.solver,
-        "form": scored.scores.form,
-        "reason": scored.scores.reason,
-        "seconds": scored.seconds,
-        "tolerance": None if bound is None else float((bound / np.maximum(values, 1e-300)).max()),
-        "low": float(values.min()),
-        "high": float(values.max()),
-    }
-    await session.reply(
-        header,
-        content,
-        values=values.astype(np.float32),
-        goals=goals.states.astype(np.int32),
-        prominences=np.asarray(prominences, dtype=np.float64),
-    )
-
-
-async def _preview(session: Session, t: int, header: Header) -> None:
-    """Send a score from those at neighboring t, where these are known and the score itself takes long."""
-    scorer = session.scorer
-    assert scorer is not None
-    # Not on this message's channel: there it would wait for the score that it takes the place of.
-    if scorer.kept(t) is not None or not await session.light(scorer.previewed, t, channel="preview"):
-        return
-    values, goals = await session.light(scorer.preview, t, channel="preview")
-    content = {"t": t, "layer": "score", "preview": True, "low": float(values.min()), "high": float(values.max())}
-    await session.reply(
-        header, content, values=values.astype(np.float32), goals=goals.astype(np.int32), prominences=np.empty(0)
-    )
-    # While t is moved on, nothing else is computed.
-    await asyncio.sleep(_REST)
-
-
-async def curve(session: Session, header: Header) -> None:
-    """Send the number of goals at every t asked for, as they become known; those that take very long are left out."""
-    stage = await session.ready()
-    scorer = session.scorer
-    assert scorer is not None
-    in_process = stage.world.n_states > _MANY_STATES and stage.world.symmetric
-    long = []
-
-    async def tell(t: int) -> None:
-        await session.reply(header, {"t": t, "n_goals": scorer.counts[t]})
-
-    for t in [check_integer("t", t, 1, LONGEST_T) for t in list(header.get("ts") or [])[:100]]:
-        if t not in scorer.counts:
-            if in_process:
-                long.append(t)
-                continue
-            # On one core: the others are for who moves t meanwhile.
-            found = await session.light(partial(scorer.compute, n_jobs=1), t)
-            if isinstance(found, Plan):
-                if found.seconds <= _LONGEST_SCORE:
-                    long.append(t)
-                continue
-            await session.light(scorer.add_to_curve, t, found.scores, found.seconds, len(found.goals))
-        await tell(t)
-    if not long:
-        return
-
-    async def known(one: tuple[int, Any, float, int]) -> None:
-        await in_thread(scorer.add_to_curve, *one)
-        await tell(one[0])
-
-    async with session.work.in_background:
-        sent = jobs.sendable_world(stage)
-        await session.heavy(
-            jobs.curve, sent, long, _LONGEST_SCORE, progress=_in_tasks(known), niceness=_LOWEST_PRIORITY
-        )
 
 
 async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
@@ -180,7 +30,7 @@ async def _set(session: Session, header: Header, panel: Header) -> OptionSet:
     stage = await session.ready()
     scorer = session.scorer
     assert scorer is not None
-    method, t = check_word("method", panel.get("method"), METHODS), _t(header)
+    method, t = check_word("method", panel.get("method"), METHODS), checked_t(header)
     n_options = comparing.n_options_of(stage.world, method, header.get("n_options"))
     least = float(header.get("min_prominence") or 0.0)
     key = (method, t, n_options, least)
@@ -245,7 +95,7 @@ async def table(session: Session, header: Header) -> None:
     stage = await session.ready()
     comparing.check_table(stage.world)
     sets = [await _set(session, header, panel) for panel in _panels(header)]
-    tell = _progress(session, header)
+    tell = progress_of(session, header)
     found = await session.heavy(jobs.table, stage.world, sets, _chance(header), progress=tell)
     await session.reply(header, found)
 
@@ -275,7 +125,7 @@ async def learn(session: Session, header: Header) -> None:
         "n_episodes": header.get("episodes", 200),
         "seed": check_integer("seed", header.get("seed", 0), 0),
     }
-    progress = _progress(session, header)
+    progress = progress_of(session, header)
     learned = await session.heavy(jobs.learn, stage.world, sets, _chance(header), keywords, progress=progress)
     arrays: dict[str, Any] = {}
     for number, one in enumerate(learned):
@@ -298,10 +148,10 @@ async def explore(session: Session, header: Header) -> None:
         "n_steps": header.get("steps", 5_000),
         "n_options": check_integer("options", header.get("slots", 5), 1, 50),
         "max_episode_steps": check_integer("steps per episode", header.get("episode", 100), 1, 100_000),
-        "t": min(_t(header), 100),
+        "t": min(checked_t(header), 100),
         "seed": check_integer("seed", header.get("seed", 0), 0),
     }
-    progress = _progress(session, header)
+    progress = progress_of(session, header)
     explored = await session.heavy(jobs.explore, stage.world, methods, keywords, progress=progress)
     arrays: dict[str, Any] = {}
     for number, one in enumerate(explored):
@@ -328,7 +178,7 @@ async def take(session: Session, header: Header) -> None:
         return
     scorer = session.scorer
     assert scorer is not None
-    t = _t(header)
+    t = checked_t(header)
     panels = [str(check_word("method", panel.get("method"), METHODS)) for panel in _panels(header)]
     counts = [comparing.n_options_of(stage.world, method, header.get("n_options")) for method in panels]
     keywords = (await session.light(scorer.plan, t)).keywords

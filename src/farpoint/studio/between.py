@@ -105,9 +105,10 @@ class Between:
             scores.error_bound = found.error * np.asarray(scores)
         return scores, found.seconds
 
-    def holds(self, t: int) -> bool:
-        """Return whether t lies between others that were added."""
-        return bool(self._around(t))
+    def at(self, t: int) -> NDArray[np.float64] | None:
+        """Return the scores at t: those that were added, or from their neighbors; None where these are not known."""
+        found = self._known.get(t)
+        return self.between(t) if found is None else np.asarray(found.scores)
 
     def _around(self, t: int) -> Sequence[int]:
         """Return the t whose scores determine those at t; none if they do not."""

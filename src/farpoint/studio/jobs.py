@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farpoint.diffusion import Scores
 from farpoint.diffusion.scores.lattice import LARGEST_UNROLLED
+from farpoint.diffusion.scores.returns import ReturnScores
 from farpoint.exploration.goals import GOALS
 from farpoint.options import METHODS, OptionSet
 from farpoint.studio import comparing, playing, scoring, sources, uploads
@@ -42,17 +44,33 @@ def score(report: Report, sent: World | Canvas, t: int, keywords: dict[str, Any]
     return scoring.timed_score(_received(sent), t, {**keywords, "progress": progress})
 
 
-def curve(report: Report, sent: World | Canvas, times: list[int], longest: float) -> None:
-    """Report the score and the number of goals at several t, on one core: the others are for who moves t meanwhile.
+def estimate(report: Report, estimate: ReturnScores) -> NDArray[np.float64]:
+    """Return an estimate of a score that takes long."""
 
-    What would take longer than so many seconds is left out.
+    def progress(done: int, total: int) -> None:
+        report(done / total)
+
+    return estimate.compute(progress=progress)[0]
+
+
+def curve(report: Report, sent: World | Canvas, times: list[int], longest: float) -> None:
+    """Report the score, its seconds and the number of goals at several t, what takes least time first.
+
+    On one core: the others are for who moves t meanwhile. What would take longer than so many seconds is left out. On a
+    map, estimates of the scores are reported too, without a number of goals; they serve who moves t, and use all cores.
     """
     scorer = scoring.Scorer(_received(sent))
-    for t in times:
-        plan = scorer.plan(t)
-        if plan.seconds <= longest:
-            scored = scoring.compute(scorer.world, t, {**plan.keywords, "n_jobs": 1, "progress": _silent})
-            report((t, scored.scores, scored.seconds, len(scored.goals)))
+    plans = {t: scorer.plan(t) for t in times}
+    work: list[tuple[float, int | ReturnScores]] = [(plans[t].seconds, t) for t in times if plans[t].seconds <= longest]
+    slow = [t for t in times if plans[t].seconds > scoring.EXACT_SECONDS]
+    work += [(one.seconds, one) for one in scorer.estimates_of(slow)]
+    for _, one in sorted(work, key=lambda pair: pair[0]):
+        if isinstance(one, ReturnScores):
+            for t, values in zip(one.times, one.compute(), strict=True):
+                report((t, Scores.of(values), 0.0, None))
+        else:
+            scored = scoring.compute(scorer.world, one, {**plans[one].keywords, "n_jobs": 1, "progress": _silent})
+            report((one, scored.scores, scored.seconds, len(scored.goals)))
 
 
 def sendable_world(stage: Stage) -> World | Canvas:
@@ -122,6 +140,8 @@ def warm_threads() -> None:
     larger = sources.make_stage({"kind": "random_maze", "rows": 50, "cols": 50}).world
     scoring.Scorer(larger).compute(4)
     scoring.compute(larger, 20, {"solver": "local", "tolerance": 1e-3, "n_jobs": 1})
+    assert larger.floor is not None
+    ReturnScores.of(larger.floor, [20]).compute(n_jobs=1)
     for method in METHODS:
         comparing.discover_options(world, method, 4, None if method == "none" else 4, 0.0, {})
     found = _some_options(world)

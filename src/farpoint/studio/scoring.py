@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from farpoint.diffusion import Goals, Scores, Walk, diffusion_distance, find_goals, score, spectrum, stationary
 from farpoint.diffusion.scores.choose import AUTO_POLAR_LIMIT
 from farpoint.diffusion.scores.local import LocalScores
+from farpoint.diffusion.scores.returns import ReturnScores
 from farpoint.diffusion.spectra.decomposition import Spectrum
 from farpoint.studio.between import Between
 from farpoint.worlds import World
@@ -23,7 +24,7 @@ LAYERS = ("score", "stationary", "distance")
 # What runs in a thread of the server; longer work gets a process of its own, which can be ended.
 _LIGHT_SECONDS = 1.5
 # On one core; an exact score that takes longer is computed to a thousandth where that is much quicker.
-_EXACT_SECONDS = 0.03
+EXACT_SECONDS = 0.03
 _MUCH_QUICKER = 0.7
 _WHOLE_SPECTRUM = 1_200
 _FEW_DIRECTED = 500
@@ -32,6 +33,15 @@ _QUICK_SECONDS = 0.005
 # Of a score from a decomposition that is known, on one core.
 _SECONDS_PER_CUBE = 2e-10
 _KEPT_BYTES = 48 * 2**20
+# A score that takes so long, on one core, is estimated first where that takes at most this share of its time.
+_ESTIMATED_SECONDS = 0.08
+_FAR_QUICKER = 0.5
+# At smaller t an estimate finds goals along the walls of open rooms where there are none.
+_FIRST_ESTIMATE = 12
+# Those of the curve are computed together up to each of these t: one pass costs what its largest t does.
+_ESTIMATED_TOGETHER = (32, 100, 250, 630, 1_000)
+# Neighbors whose estimates differ by less than this share are taken to be equal: the float32 of open rooms.
+_SAME_ESTIMATE = 1e-4
 # Peaks between two t that are lower than this share of themselves are not shown, where looking takes little.
 _LEAST_PROMINENCE = 1e-6
 _FEW_ENOUGH_TO_LOOK = 50_000
@@ -55,6 +65,15 @@ class Scored:
     scores: Scores
     goals: Goals
     seconds: float
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What is drawn until a score is computed: values, goals, and whether they come from other t or are estimated."""
+
+    values: NDArray[np.float64]
+    goals: NDArray[np.int64]
+    source: Literal["between", "estimated"]
 
 
 def compute(world: World, t: int, keywords: dict[str, Any]) -> Scored:
@@ -85,7 +104,8 @@ class Scorer:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.between = Between()
+        # Scores of the curve, and estimates of them, which come sooner.
+        self.between, self.estimates = Between(), Between()
         # How many goals there are at each t of the curve.
         self.counts: dict[int, int] = {}
         self._kept: OrderedDict[int, Scored] = OrderedDict()
@@ -126,7 +146,7 @@ class Scorer:
             # The same numbers either way; of the two the one that takes less once the decomposition is known.
             local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
             return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True, 0.0)
-        if exact.seconds <= _EXACT_SECONDS:
+        if exact.seconds <= EXACT_SECONDS:
             n_jobs = -1 if exact.seconds > _QUICK_SECONDS else 1
             return Plan({"solver": "local", "n_jobs": n_jobs}, True, exact.seconds)
         rough = exact.with_tolerance(_TOLERANCE)
@@ -135,21 +155,54 @@ class Scorer:
             return Plan(keywords, rough.seconds <= _LIGHT_SECONDS, rough.seconds)
         return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS, exact.seconds)
 
-    def previewed(self, t: int) -> bool:
-        """Return whether the score at t takes so long that one from its neighbors is drawn first."""
-        if t in self.between or not self._walk.symmetric or not self.between.holds(t):
-            return False
-        return self.plan(t).seconds > _EXACT_SECONDS
+    def preview(self, t: int) -> Preview | ReturnScores | None:
+        """Return what is drawn until the score at t is computed; None where that takes little time.
 
-    def preview(self, t: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the score at t from those of its neighbors, and its goals."""
-        scores = self.between.between(t)
-        assert scores is not None
+        From the scores at neighboring t where these are known; otherwise, on a map, an estimate. Of one that takes long
+        itself: how to compute it in a process.
+        """
+        if t in self.between or not self._walk.symmetric:
+            return None
+        seconds = self.plan(t).seconds
+        if seconds <= EXACT_SECONDS:
+            return None
+        return self.interpolated(t) or self._estimate(t, seconds)
+
+    def interpolated(self, t: int) -> Preview | None:
+        """Return what is drawn of a score from those at neighboring t; None where these are not known."""
+        scores = self.between.at(t)
+        if scores is None:
+            return None
         goals = find_goals(self.world, scores)
-        if self.world.n_states > _FEW_ENOUGH_TO_LOOK:
-            return scores, goals.states
-        # In the middle of an open room neighbors differ by less than the interpolation errs.
-        return scores, goals.states[goals.prominences > _LEAST_PROMINENCE * scores[goals.states]]
+        states = goals.states
+        if self.world.n_states <= _FEW_ENOUGH_TO_LOOK:
+            # In the middle of an open room neighbors differ by less than the interpolation errs.
+            states = states[goals.prominences > _LEAST_PROMINENCE * scores[states]]
+        return Preview(scores, states, "between")
+
+    def _estimate(self, t: int, seconds: float) -> Preview | ReturnScores | None:
+        known = self.estimates.at(t)
+        if known is not None:
+            return self.estimated(known)
+        if self._walk.floor is None or t <= _FIRST_ESTIMATE or seconds <= _ESTIMATED_SECONDS:
+            return None
+        estimate = ReturnScores.of(self._walk.floor, [t])
+        if estimate.seconds > _FAR_QUICKER * seconds:
+            return None
+        return estimate if estimate.seconds > _LIGHT_SECONDS else self.estimated(*estimate.compute())
+
+    def estimated(self, values: NDArray[np.float64]) -> Preview:
+        """Return what is drawn of an estimate."""
+        return Preview(values, find_goals(self.world, values, tolerance=_SAME_ESTIMATE).states, "estimated")
+
+    def estimates_of(self, times: list[int]) -> list[ReturnScores]:
+        """Return how to estimate the scores at several t, a few t at a time; nothing but on a map."""
+        floor = self._walk.floor
+        if floor is None or not self._walk.symmetric:
+            return []
+        bounds = zip((_FIRST_ESTIMATE, *_ESTIMATED_TOGETHER), _ESTIMATED_TOGETHER, strict=False)
+        together = [[t for t in times if first < t <= last] for first, last in bounds]
+        return [ReturnScores.of(floor, some) for some in together if some]
 
     def compute(self, t: int, **more: Any) -> Scored | Plan:
         """Return the score at t; or, of one that takes long, how to compute it in a process."""

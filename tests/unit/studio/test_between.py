@@ -33,11 +33,12 @@ def scorer(request: pytest.FixtureRequest) -> Scorer:
 
 @pytest.mark.parametrize("t", [9, 11, 22, 45, 70, 140, 300])
 def test_scores_and_goals_are_nearly_those_of_the_library(scorer: Scorer, t: int) -> None:
-    scores, goals = scorer.preview(t)
+    preview = scorer.interpolated(t)
+    assert preview is not None
     exact = fp.score(scorer.world, t)
-    np.testing.assert_allclose(scores, exact, rtol=2e-3)
+    np.testing.assert_allclose(preview.values, exact, rtol=2e-3)
     expected = set(fp.find_goals(scorer.world, exact).states.tolist())
-    assert len(expected ^ set(goals.tolist())) <= 0.02 * len(expected)
+    assert len(expected ^ set(preview.goals.tolist())) <= 0.02 * len(expected)
 
 
 def test_a_score_that_is_known_comes_back(scorer: Scorer) -> None:
@@ -48,7 +49,7 @@ def test_a_score_that_is_known_comes_back(scorer: Scorer) -> None:
     assert found.goals.states.tolist() == fp.find_goals(scorer.world, exact).states.tolist()
     assert found.scores.solver == exact.solver
     assert (found.scores.error_bound is None) == (exact.error_bound is None)
-    assert not scorer.previewed(25)
+    assert scorer.preview(25) is None
 
 
 def test_bounds_are_those_of_the_score_or_wider() -> None:
@@ -67,11 +68,11 @@ def test_bounds_are_those_of_the_score_or_wider() -> None:
 
 def test_nothing_is_said_beyond_what_is_known() -> None:
     known = Between()
-    assert not known.holds(3)
+    assert known.at(3) is None
     for t in (4, 5, 20, 25, 32):
         known.add(t, Scores.of(np.full(100, 1.0 / t)))
     # Before the first, after the last, in a wide gap; elsewhere a power of t is found exactly.
-    assert [known.holds(t) for t in (3, 40, 10, 22, 28)] == [False, False, False, True, True]
+    assert [known.at(t) is None for t in (3, 40, 10, 22, 28)] == [True, True, True, False, False]
     np.testing.assert_allclose(known.between(28), 1.0 / 28)  # type: ignore[arg-type]
     # What has mixed has no logarithm that says anything.
     known.add(40, Scores.of(np.full(100, 1e-31)))
@@ -100,5 +101,5 @@ def test_worlds_with_wind_have_no_previews() -> None:
     scorer = Scorer(fp.four_rooms(0.1))
     for t in TIMES[:6]:
         scorer.between.add(t, fp.score(scorer.world, t))
-    assert scorer.between.holds(12)
-    assert not scorer.previewed(12)
+    assert scorer.between.at(12) is not None
+    assert scorer.preview(12) is None

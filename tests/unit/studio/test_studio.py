@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.diffusion.scores.returns import ReturnScores
 from farpoint.errors import FarpointError, InvalidInput
 from farpoint.studio import comparing, jobs, playing, recipe, scoring, sources, uploads
 from farpoint.studio.frames import pack_frame, unpack_frame
@@ -235,6 +236,57 @@ def test_only_long_scores_are_rough_or_in_a_process() -> None:
     long = scorer.compute(1000)
     assert isinstance(long, scoring.Plan)
     assert not long.light
+
+
+def test_curve_of_a_large_map_has_estimates_first() -> None:
+    stage = sources.make_stage({"kind": "random_maze", "rows": 70, "cols": 70, "seed": 2})
+    scorer = scoring.Scorer(stage.world)
+    times = [4, 40, 50, 63, 80, 100]
+    reported: list[tuple[int, fp.diffusion.Scores, float, int | None]] = []
+    jobs.curve(reported.append, jobs.sendable_world(stage), times, longest=100.0)
+    counted = {t: scores for t, scores, _, n_goals in reported if n_goals is not None}
+    assert sorted(counted) == times
+    estimates = [(t, scores) for t, scores, _, n_goals in reported if n_goals is None]
+    assert estimates
+    for t, scores in estimates:
+        # Only where the score takes long.
+        assert scorer.plan(t).seconds > scoring.EXACT_SECONDS
+        assert np.abs(scores / counted[t] - 1.0).mean() < 0.01
+        scorer.estimates.add(t, scores)
+    order = [(t, n_goals is None) for t, _, _, n_goals in reported]
+    assert order.index((100, True)) < order.index((100, False))
+
+
+def test_estimate_is_drawn_where_the_score_takes_much_longer() -> None:
+    scorer = scoring.Scorer(fp.random_maze(116, 116, seed=1))
+    assert scorer.preview(13) is None
+    shown = scorer.preview(150)
+    assert isinstance(shown, scoring.Preview)
+    assert shown.source == "estimated"
+    # Between estimates that are known nothing is computed again; scores that are known come first.
+    for t in (100, 126, 160, 200):
+        scorer.estimates.add(t, fp.diffusion.Scores.of(np.full(scorer.world.n_states, 1.0 / t)))
+    again = scorer.preview(150)
+    assert isinstance(again, scoring.Preview)
+    np.testing.assert_allclose(again.values, 1.0 / 150)
+    for t in (100, 126, 160, 200):
+        scorer.between.add(t, fp.diffusion.Scores.of(np.full(scorer.world.n_states, 2.0 / t)))
+    last = scorer.preview(150)
+    assert isinstance(last, scoring.Preview)
+    assert last.source == "between"
+    np.testing.assert_allclose(last.values, 2.0 / 150)
+
+
+def test_estimate_that_takes_long_is_computed_in_a_process() -> None:
+    world = fp.random_maze(300, 300, seed=1)
+    scorer = scoring.Scorer(world)
+    plan = scorer.preview(1000)
+    assert isinstance(plan, ReturnScores)
+    few = ReturnScores.of(world.floor, [30])  # type: ignore[arg-type]
+    reported: list[float] = []
+    shown = scorer.estimated(jobs.estimate(reported.append, few))
+    assert reported[-1] == 1.0
+    assert shown.goals.tolist() == fp.find_goals(world, shown.values, tolerance=1e-4).states.tolist()
 
 
 def test_closed_tab_lets_go_of_its_world() -> None:

@@ -51,7 +51,7 @@ def _step(
 
 
 @compiled(nogil=True)
-def _layout(color: int, degree: int, stride: int, side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def layout(color: int, degree: int, stride: int, side: int, width: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return where each cell of one color lies in a buffer, and how far it is from the middle on the map."""
     middle = degree // 2 + 1
     far = degree - (degree + color) % 2
@@ -67,24 +67,19 @@ def _layout(color: int, degree: int, stride: int, side: int, width: int) -> tupl
 
 
 @compiled(nogil=True)
-def _begin(
+def lay_out(
     cell: int,
     targets: NDArray[np.int64],
     shifts: NDArray[np.int64],
     width: int,
     twice_inverse: NDArray[Any],
-    walk: NDArray[Any],
-    total: NDArray[Any],
     twice: NDArray[Any],
 ) -> None:
-    """Clear the cells of one color, and lay out 2/d on them."""
+    """Copy 2/d to the cells of one color."""
     for number in range(targets.size):
         target, place = _U(targets[number]), _U(cell + shifts[number])
         for index in range(width):
-            i = target + _U(index)
-            twice[i] = twice_inverse[place + _U(index)]
-            walk[i] = 0
-            total[i] = 0
+            twice[target + _U(index)] = twice_inverse[place + _U(index)]
 
 
 @compiled(nogil=True)
@@ -130,16 +125,18 @@ def expanded_scores(
     white, black = np.zeros(side * side * width, coefficients.dtype), np.zeros(side * side * width, coefficients.dtype)
     white_total, black_total = np.zeros_like(white), np.zeros_like(white)
     white_twice, black_twice = np.zeros_like(white), np.zeros_like(white)
-    white_targets, white_shifts = _layout(0, degree, stride, side, width)
-    black_targets, black_shifts = _layout(1, degree, stride, side, width)
+    white_targets, white_shifts = layout(0, degree, stride, side, width)
+    black_targets, black_shifts = layout(1, degree, stride, side, width)
     half = coefficients.dtype.type(0.5)
     share = 1.0 / total
     center = (middle * side + middle) * width
     diagonal = (side + 1) * width
     for number in range(cells.size):
         cell = cells[number]
-        _begin(cell, white_targets, white_shifts, width, twice_inverse, white, white_total, white_twice)
-        _begin(cell, black_targets, black_shifts, width, twice_inverse, black, black_total, black_twice)
+        lay_out(cell, white_targets, white_shifts, width, twice_inverse, white_twice)
+        lay_out(cell, black_targets, black_shifts, width, twice_inverse, black_twice)
+        for buffer in (white, black, white_total, black_total):
+            buffer[:] = 0
         # Half of T_0 first: T_1 = P T_0, without the factor 2 of the later ones.
         for i in range(width):
             white[center + i] = half * half * twice_inverse[cell + i]

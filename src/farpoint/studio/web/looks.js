@@ -163,8 +163,12 @@ export const lookMethods = {
     const { scored } = this;
     if (this.hovered) this.hover(...this.hovered);
     if (scored.preview) {
-      this.ui.solver.textContent = "from neighboring t; being computed …";
-      this.ui.solver.title = "Drawn from the scores at t nearby, until this one is computed";
+      const [text, title] = {
+        between: ["from neighboring t; being computed …", "Drawn from the scores at t nearby, until this one is computed"],
+        estimated: ["estimated; being computed …", "To about a hundredth, until the score itself is computed"],
+      }[scored.preview];
+      this.ui.solver.textContent = text;
+      this.ui.solver.title = title;
       return this.drawCurve();
     }
     const exact = scored.tolerance === null || scored.tolerance < 1e-6 ? "exact" : `to ${number(100 * scored.tolerance)} %`;

@@ -21,7 +21,8 @@ export const panelMethods = {
   },
 
   captionOf(panel) {
-    return `${this.titleOf(panel.method)}, ${this.world.name}, t = ${this.t}${this.scored?.preview ? " (from neighboring t)" : ""}`;
+    const preview = { between: " (from neighboring t)", estimated: " (estimated)" }[this.scored?.preview] ?? "";
+    return `${this.titleOf(panel.method)}, ${this.world.name}, t = ${this.t}${preview}`;
   },
 
   panelList() {
