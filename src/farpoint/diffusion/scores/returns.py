@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from farpoint.diffusion.scores.chebyshev import Expansion
 from farpoint.diffusion.scores.lattice import Tiles, degree_sums, degrees_of_rows
-from farpoint.engines import each_as_done
+from farpoint.engines import each
 from farpoint.worlds.floors import as_bytes
 
 Progress = Callable[[int, int], None]
 
 # What the first steps leave out, as a share of 1 / t; g_t is about that, and what is left out a tenth of its bound.
 _SHARE = 3e-3
-# Of the walk that averages degrees.
+# What the mean over degrees leaves out of its walk.
 _LEFT_OUT = 1e-3
 # Seconds of one core.
 _SECONDS_PER_SUM = 3.5e-10
@@ -51,8 +51,8 @@ class ReturnScores:
     --------
     >>> import farpoint as fp
     >>> world = fp.random_maze(60, 60, seed=1)
-    >>> (rough,) = ReturnScores.of(world.floor, [40]).compute()
-    >>> bool(np.abs(rough / fp.score(world, 40) - 1).mean() < 0.01)
+    >>> (estimate,) = ReturnScores.of(world.floor, [40]).compute()
+    >>> bool(np.abs(estimate / fp.score(world, 40) - 1).mean() < 0.01)
     True
     """
 
@@ -95,17 +95,13 @@ class ReturnScores:
         n_rows = self.floor.shape[0]
         size = min(max(_CELLS_PER_BLOCK // self._stride, 1), -(-n_rows // _FEWEST_BLOCKS))
         blocks = [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
-        pieces: list[NDArray[np.float64]] = [np.empty(0)] * len(blocks)
-        for done, (place, piece) in enumerate(each_as_done(ReturnScores._block, self, blocks, n_jobs=n_jobs), start=1):
-            pieces[place] = piece
+        pieces: list[NDArray[np.float64]] = []
+        for piece in each(ReturnScores._block, self, blocks, n_jobs=n_jobs):
+            pieces.append(piece)
             if progress is not None:
-                progress(done, len(blocks))
-        together = np.concatenate(pieces, axis=1)
-        scores: list[NDArray[np.float64]] = [np.empty(0)] * len(self.times)
-        tasks = list(zip(self.times, together, strict=True))
-        for place, found in each_as_done(ReturnScores._weighted, self, tasks, n_jobs=n_jobs):
-            scores[place] = found
-        return scores
+                progress(len(pieces), len(blocks))
+        tasks = zip(self.times, np.concatenate(pieces, axis=1), strict=True)
+        return list(each(ReturnScores._with_degrees, self, tasks, n_jobs=n_jobs))
 
     def _block(self, rows: tuple[int, int]) -> NDArray[np.float64]:
         """Return g_t of the floor cells in some rows, one row per t."""
@@ -135,23 +131,23 @@ class ReturnScores:
         """The degrees of all cells, flat, with a row of wall before and after."""
         return degrees_of_rows(self.floor, -1, self.floor.shape[0] + 1)
 
-    def _weighted(self, task: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the score at t from g_t."""
+    def _with_degrees(self, task: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
+        """Return the score at t: g_t times the mean degree around each state."""
         from farpoint.diffusion.scores.returns_kernels import averaged
 
         t, g = task
         degrees = self._degrees
         places = degrees > 0
-        trusted = np.zeros(degrees.size, dtype=np.float32)
+        # g^¾, of any scale.
         root = np.sqrt(np.maximum(g / g.max(), 0.0))
-        trusted[places] = root * np.sqrt(root)
+        weights = np.zeros(degrees.size, dtype=np.float32)
+        weights[places] = root * np.sqrt(root)
         coefficients = Expansion.to(max(t // 2, 1), _LEFT_OUT).coefficients.astype(np.float32)
-        both = [
+        of_degrees, of_ones = (
             averaged(values, _TWICE_INVERSE[degrees], coefficients, self._stride)[places].astype(np.float64)
-            for values in (degrees * trusted, trusted)
-        ]
-        mean_degree = both[0] / np.maximum(both[1], 1e-30)
-        return np.asarray(mean_degree * g)
+            for values in (degrees * weights, weights)
+        )
+        return np.asarray(g * of_degrees / np.maximum(of_ones, 1e-30))
 
 
 def _returns(products: NDArray[np.float64], first: NDArray[np.float64]) -> NDArray[np.float64]:
