@@ -32,7 +32,7 @@ _N = 20
 # None of them on the curve.
 _BETWEEN = [9, 18, 28, 45, 70, 110, 180, 300, 450, 700, 950]
 # Larger t, and after how many seconds they are asked for: estimates are computed in the background.
-_LATER = {"10⁴": [(200, 3), (400, 3), (1000, 3)], "10⁶": [(100, 5), (200, 12), (400, 40), (1000, 90)]}
+_LATER = {"10⁴": [(200, 3), (400, 3), (1000, 3)], "10⁶": [(100, 6), (200, 12), (400, 40), (1000, 90)]}
 _MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
 # Tells after how long a condition was first true at the beginning of a frame.
 _TIMED = """

@@ -18,6 +18,8 @@ from farpoint.studio.stage import Canvas, Stage
 from farpoint.worlds import World
 
 Report = Callable[[Any], None]
+# Estimates are waited for when t is moved, numbers of goals are not: of these only what takes so much less comes first.
+_URGENCY = 0.25
 
 
 def open_source(report: Report, source: dict[str, Any]) -> tuple[Stage, str]:
@@ -63,7 +65,7 @@ def curve(report: Report, sent: World | Canvas, times: list[int], longest: float
     plans = {t: scorer.plan(t) for t in times}
     work: list[tuple[float, int | ReturnScores]] = [(plans[t].seconds, t) for t in times if plans[t].seconds <= longest]
     slow = [t for t in times if plans[t].seconds > scoring.EXACT_SECONDS]
-    work += [(one.seconds, one) for one in scorer.estimates_of(slow)]
+    work += [(_URGENCY * one.seconds / len(one.times), one) for one in scorer.estimates_of(slow)]
     for _, one in sorted(work, key=lambda pair: pair[0]):
         if isinstance(one, ReturnScores):
             for t, values in zip(one.times, one.compute(), strict=True):
