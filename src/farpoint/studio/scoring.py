@@ -146,11 +146,13 @@ class Scorer:
             # The same numbers either way; of the two the one that takes less once the decomposition is known.
             local = exact.seconds <= max(_QUICK_SECONDS, _SECONDS_PER_CUBE * n_states**3)
             return Plan({"solver": "local", "n_jobs": 1} if local else {"solver": "spectral", "n_jobs": 1}, True, 0.0)
-        if exact.seconds <= EXACT_SECONDS:
+        rough = exact.with_tolerance(_TOLERANCE)
+        # A walk that is larger than its map is never quick, and to find out how slow it is would take seconds.
+        beyond = exact.lattice is None and rough.lattice is not None
+        if not beyond and exact.seconds <= EXACT_SECONDS:
             n_jobs = -1 if exact.seconds > _QUICK_SECONDS else 1
             return Plan({"solver": "local", "n_jobs": n_jobs}, True, exact.seconds)
-        rough = exact.with_tolerance(_TOLERANCE)
-        if rough.seconds < _MUCH_QUICKER * exact.seconds:
+        if beyond or rough.seconds < _MUCH_QUICKER * exact.seconds:
             keywords = {"solver": "local", "tolerance": _TOLERANCE}
             return Plan(keywords, rough.seconds <= _LIGHT_SECONDS, rough.seconds)
         return Plan({"solver": "local"}, exact.seconds <= _LIGHT_SECONDS, exact.seconds)
