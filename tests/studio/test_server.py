@@ -144,6 +144,27 @@ def test_options_to_take_away(server: Server, tmp_path: Path) -> None:
     assert options.goals.tolist() == fp.discover(fp.ring(), t=13).goals.tolist()
 
 
+def test_first_visit_after_an_installation_waits_for_no_compiler(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With an empty cache compiling takes a minute; 4Rooms at t = 4 is there before that."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    server = Server()
+
+    async def talk() -> tuple[dict[str, Any], dict[str, Any]]:
+        async with websockets.connect(server.socket, max_size=None) as socket:
+            await ask(socket, {"do": "open", "source": {"kind": "named", "name": "four_rooms"}, "version": 1})
+            return await ask(socket, {"do": "score", "t": 4})
+
+    try:
+        answer, found = asyncio.run(talk())
+        assert not server.health()["warm"]
+    finally:
+        server.stop()
+    assert "preview" not in answer
+    assert found["goals"].size == 20
+
+
 def test_large_world_shows_a_score_from_its_neighbors_first(server: Server) -> None:
     async def talk() -> list[tuple[dict[str, Any], dict[str, Any]]]:
         async with websockets.connect(server.socket, max_size=None) as socket:
