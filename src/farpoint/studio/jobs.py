@@ -59,7 +59,7 @@ def curve(report: Report, sent: World | Canvas, times: list[int], longest: float
     """Report the score, its seconds and the number of goals at several t, what takes least time first.
 
     On one core: the others are for who moves t meanwhile. What would take longer than so many seconds is left out. On a
-    map, estimates of the scores are reported too, without a number of goals; they serve who moves t, and use all cores.
+    map, estimates of the scores are reported too, without a number of goals.
     """
     scorer = scoring.Scorer(_received(sent))
     plans = {t: scorer.plan(t) for t in times}
@@ -68,7 +68,7 @@ def curve(report: Report, sent: World | Canvas, times: list[int], longest: float
     work += [(_URGENCY * one.seconds / len(one.times), one) for one in scorer.estimates_of(slow)]
     for _, one in sorted(work, key=lambda pair: pair[0]):
         if isinstance(one, ReturnScores):
-            for t, values in zip(one.times, one.compute(), strict=True):
+            for t, values in zip(one.times, one.compute(n_jobs=1), strict=True):
                 report((t, Scores.of(values), 0.0, None))
         else:
             scored = scoring.compute(scorer.world, one, {**plans[one].keywords, "n_jobs": 1, "progress": _silent})
@@ -140,7 +140,8 @@ def warm_threads() -> None:
     assert scoring.compute(world, 4, {"n_jobs": 1}).goals.prominences.size
     scoring.Scorer(world).compute(13)
     larger = sources.make_stage({"kind": "random_maze", "rows": 50, "cols": 50}).world
-    scoring.Scorer(larger).compute(4)
+    # So much that it is not done without compiled loops; once these are loaded they follow every walk.
+    scoring.compute(larger, 13, {"solver": "local", "n_jobs": 1})
     scoring.compute(larger, 20, {"solver": "local", "tolerance": 1e-3, "n_jobs": 1})
     assert larger.floor is not None
     ReturnScores.of(larger.floor, [20]).compute(n_jobs=1)

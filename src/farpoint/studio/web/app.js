@@ -224,8 +224,7 @@ export class App {
       // The score comes first; the curve goes on where it was when t has come to rest.
       this.link.cancel("curve");
       this.curveVersion = this.version;
-      // That of a large map not after every stroke of a brush.
-      this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES && this.scored ? 700 : 150);
+      this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 700 : 150);
     }
     this.askTable();
   }
