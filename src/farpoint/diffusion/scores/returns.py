@@ -95,16 +95,24 @@ class ReturnScores:
         n_rows = self.floor.shape[0]
         size = min(max(_CELLS_PER_BLOCK // self._stride, 1), -(-n_rows // _FEWEST_BLOCKS))
         blocks = [(first, min(first + size, n_rows)) for first in range(0, n_rows, size)]
-        pieces: list[NDArray[np.float64]] = []
+        pieces: list[NDArray[np.float32]] = []
         for piece in each(ReturnScores._block, self, blocks, n_jobs=n_jobs):
             pieces.append(piece)
             if progress is not None:
                 progress(len(pieces), len(blocks))
-        tasks = zip(self.times, np.concatenate(pieces, axis=1), strict=True)
-        return list(each(ReturnScores._with_degrees, self, tasks, n_jobs=n_jobs))
+        # With a row of wall before and one after, so that every cell has four neighbors in memory.
+        g = np.zeros((len(self.times), self._degrees.size), dtype=np.float32)
+        np.concatenate(pieces, axis=1, out=g[:, self._stride : -self._stride])
+        tasks = [(t, one, with_degrees) for t, one in zip(self.times, g, strict=True) for with_degrees in (True, False)]
+        sums = list(each(ReturnScores._averaged, self, tasks, n_jobs=n_jobs))
+        places = self._degrees > 0
+        return [
+            (one[places] * of_degrees[places]).astype(np.float64) / np.maximum(of_ones[places], 1e-30)
+            for one, of_degrees, of_ones in zip(g, sums[::2], sums[1::2], strict=True)
+        ]
 
-    def _block(self, rows: tuple[int, int]) -> NDArray[np.float64]:
-        """Return g_t of the floor cells in some rows, one row per t."""
+    def _block(self, rows: tuple[int, int]) -> NDArray[np.float32]:
+        """Return g_t of some rows, flat, with one column of wall: one row per t, 0 on walls."""
         from farpoint.diffusion.scores.returns_kernels import step_products
 
         wanted = np.zeros((rows[1] - rows[0], self._stride), dtype=bool)
@@ -112,14 +120,15 @@ class ReturnScores:
         cells = wanted.ravel()
         tiles = Tiles.of(cells, self.n_steps, _BYTES_PER_CELL * (self.n_steps + 4) ** 2)
         margin = tiles.margin(self._stride)
-        degrees = degrees_of_rows(self.floor, rows[0] - margin, rows[1] + margin)
+        twice = _TWICE_INVERSE[degrees_of_rows(self.floor, rows[0] - margin, rows[1] + margin)]
         found = np.empty((tiles.numbers.size, self.n_steps, tiles.width), dtype=np.float32)
-        firsts = margin * self._stride + tiles.firsts
-        step_products(_TWICE_INVERSE[degrees], firsts, self._stride, self.n_steps, tiles.width, found)
-        own = degrees[margin * self._stride :][: cells.size][cells]
+        step_products(twice, margin * self._stride + tiles.firsts, self._stride, self.n_steps, tiles.width, found)
+        own = 0.5 * twice[margin * self._stride :][: cells.size]
         values = self._weights[:, :-1] @ found
-        flat = np.stack([tiles.flat(values[:, number])[cells] for number in range(len(self.times))])
-        return np.asarray(flat + self._weights[:, -1:] / own - self._stationary)
+        g = np.empty((len(self.times), cells.size), dtype=np.float32)
+        for number, last in enumerate(self._weights[:, -1]):
+            g[number] = cells * (tiles.flat(values[:, number]) + last * own - self._stationary)
+        return g
 
     @cached_property
     def _stationary(self) -> float:
@@ -131,23 +140,22 @@ class ReturnScores:
         """The degrees of all cells, flat, with a row of wall before and after."""
         return degrees_of_rows(self.floor, -1, self.floor.shape[0] + 1)
 
-    def _with_degrees(self, task: tuple[int, NDArray[np.float64]]) -> NDArray[np.float64]:
-        """Return the score at t: g_t times the mean degree around each state."""
+    @cached_property
+    def _twice_inverse(self) -> NDArray[np.float32]:
+        return _TWICE_INVERSE[self._degrees]
+
+    def _averaged(self, task: tuple[int, NDArray[np.float32], bool]) -> NDArray[np.float32]:
+        """Return the mean around each cell of the weights g^¾, or of their products with the degrees."""
         from farpoint.diffusion.scores.returns_kernels import averaged
 
-        t, g = task
-        degrees = self._degrees
-        places = degrees > 0
-        # g^¾, of any scale.
-        root = np.sqrt(np.maximum(g / g.max(), 0.0))
-        weights = np.zeros(degrees.size, dtype=np.float32)
-        weights[places] = root * np.sqrt(root)
+        t, g, with_degrees = task
+        # Of any scale.
+        root = np.sqrt(np.maximum(g / g.max(), np.float32(0.0)))
+        weights = root * np.sqrt(root)
+        if with_degrees:
+            weights *= self._degrees
         coefficients = Expansion.to(max(t // 2, 1), _LEFT_OUT).coefficients.astype(np.float32)
-        of_degrees, of_ones = (
-            averaged(values, _TWICE_INVERSE[degrees], coefficients, self._stride)[places].astype(np.float64)
-            for values in (degrees * weights, weights)
-        )
-        return np.asarray(g * of_degrees / np.maximum(of_ones, 1e-30))
+        return averaged(weights, self._twice_inverse, coefficients, self._stride)
 
 
 def _returns(products: NDArray[np.float64], first: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -224,7 +224,7 @@ export class App {
       // The score comes first; the curve goes on where it was when t has come to rest.
       this.link.cancel("curve");
       this.curveVersion = this.version;
-      this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 700 : 150);
+      this.curveTimer = setTimeout(() => this.askCurve(), this.world.n > MANY_STATES ? 1500 : 150);
     }
     this.askTable();
   }
