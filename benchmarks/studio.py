@@ -105,13 +105,13 @@ def move_to(page: Page, t: int) -> float:
     return timed(page, act % t, shown % t)
 
 
-def just_opened(page: Page, maze: str, times: list[int], seconds: float = 0.0) -> list[list[float]]:
-    """Open the world anew three times, and move the slider so many seconds after its first score is drawn.
+def just_opened(page: Page, maze: str, times: list[int], seconds: float = 0.0, n: int = 3) -> list[list[float]]:
+    """Open the world anew some times, and move the slider so many seconds after its first score is drawn.
 
-    From one t to the next at once; returned are the three milliseconds of each t.
+    From one t to the next at once; returned are the milliseconds of each t.
     """
     measured: list[list[float]] = [[] for _ in times]
-    for _ in range(3):
+    for _ in range(n):
         page.open(maze)
         time.sleep(seconds)
         for t, some in zip(times, measured, strict=True):
@@ -207,7 +207,7 @@ def main() -> None:
                 (measured,) = just_opened(page, maze, [t])
                 report(f"t to goals, {name} states, just opened, t = {t}", measured)
             for seconds, times in _LATER[name].items():
-                for t, measured in zip(times, just_opened(page, maze, times, seconds), strict=True):
+                for t, measured in zip(times, just_opened(page, maze, times, seconds, 2), strict=True):
                     report(f"t to goals, {name} states, t = {t}, {seconds} s after opening", measured)
             opened = time.perf_counter()
             page.open(maze)

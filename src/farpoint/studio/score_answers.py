@@ -12,6 +12,7 @@ import numpy as np
 from farpoint.diffusion.scores.returns import ReturnScores
 from farpoint.errors import check_integer, check_word
 from farpoint.studio import jobs
+from farpoint.studio.processes import NICENESS
 from farpoint.studio.scoring import LAYERS, Plan, Scored, layer_values
 from farpoint.studio.session import Session
 from farpoint.studio.threads import in_thread
@@ -20,9 +21,10 @@ Header = dict[str, Any]
 LONGEST_T = 1_000
 # A distance in larger worlds is computed in a process.
 _QUICK_DISTANCE = 1_000
-# The curve of larger worlds is computed in a process of the lowest priority, which goes on while t is moved.
+# The curve of larger worlds is computed in a process, which goes on while t is moved.
 _MANY_STATES = 6_000
-_LOWEST_PRIORITY = 15
+# Less urgent than a table, which takes minutes; not so much that nothing of it is known before the table is.
+_NICENESS_OF_CURVE = NICENESS + 2
 # On one core; a t that takes longer is not on the curve.
 _LONGEST_SCORE = 100.0
 # Seconds after which t is taken to rest.
@@ -182,5 +184,5 @@ async def curve(session: Session, header: Header) -> None:
     async with session.work.in_background:
         sent = jobs.sendable_world(stage)
         await session.heavy(
-            jobs.curve, sent, long, _LONGEST_SCORE, progress=_in_tasks(known), niceness=_LOWEST_PRIORITY
+            jobs.curve, sent, long, _LONGEST_SCORE, progress=_in_tasks(known), niceness=_NICENESS_OF_CURVE
         )
