@@ -52,7 +52,8 @@ def main() -> None:
             fp.score(world, t, solver="local", tolerance=1e-3, progress=lambda done, total: None)
             seconds.append((between - begun, time.perf_counter() - between))
         of_estimate, of_score = min(one for one, _ in seconds), min(one for _, one in seconds)
-        print(f"{world.n_states:,} states, t = {t}: the estimate takes {of_estimate / of_score:.2f} of the score's time")
+        ratio = of_estimate / of_score
+        print(f"{world.n_states:,} states, t = {t}: the estimate takes {ratio:.2f} of the score's time", flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ _N = 20
 # None of them on the curve.
 _BETWEEN = [9, 18, 28, 45, 70, 110, 180, 300, 450, 700, 950]
 # Seconds after opening, and the t that are then asked for: estimates of them are computed in the background.
-_LATER = {"10⁴": {5: [200, 400, 1000]}, "10⁶": {20: [60, 100, 200], 120: [400, 1000]}}
+_LATER = {"10⁴": {5: [200, 400, 1000]}, "10⁶": {20: [60, 100, 200], 90: [400], 200: [1000]}}
 _MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
 # Tells after how long a condition was first true at the beginning of a frame.
 _TIMED = """
