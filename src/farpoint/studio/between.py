@@ -21,7 +21,7 @@ _WIDEST_GAP = 1.7
 _N_POINTS = 4
 # A world that has mixed so well has nothing to show.
 _SMALLEST = 1e-30
-# Of one world, and of all tabs of a server together.
+# Of the scores of one world, as much again of its estimates, and of all tabs of a server together.
 MOST_BYTES, MOST_BYTES_OF_ALL = 256 * 2**20, 2**30
 
 
