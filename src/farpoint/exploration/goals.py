@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
-from scipy.sparse.linalg import eigsh
 
 from farpoint.blas import one_blas_thread
 from farpoint.diffusion import Walk
 from farpoint.diffusion.goals.peaks import compiled_peaks
 from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.diffusion.spectra.lanczos import lanczos
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.exploration.memory import STATES, Memory
 from farpoint.options.methods.cover import GrowingGraph
@@ -182,8 +182,7 @@ def neo_goals(seen: Seen, count: int) -> NDArray[np.int64]:
         values, psi = np.linalg.eigh(matrix.toarray())
     else:
         # Some more than are needed: two may be largest in the same state. All λ > 0, so that 0 lies below them.
-        start = np.random.default_rng(0).standard_normal(seen.n_states)
-        values, psi = eigsh(matrix.tocsc(), k=min(2 * count, seen.n_states // 2), sigma=0.0, v0=start)
+        values, psi = lanczos(matrix.tocsc(), min(2 * count, seen.n_states // 2), np.random.default_rng(0), sigma=0.0)
     sizes = np.abs(canonical_vectors(values, psi)) / np.sqrt(np.maximum(np.diff(seen.indptr), 1))[:, None]
     return np.asarray(states[_different(sizes[states].argmax(axis=0).tolist())[:count]])
 

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csc_array, diags_array
-from scipy.sparse.linalg import LinearOperator, eigsh, splu
+from scipy.sparse.linalg import LinearOperator, splu
 
+from farpoint.diffusion.spectra.lanczos import lanczos
 from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 from farpoint.errors import FarpointError
 
@@ -26,6 +27,8 @@ from farpoint.errors import FarpointError
 _POOR_ROOT = 1e-3
 _MOST_ROOTS = 5
 _LARGEST_RESIDUAL = 1e-8
+# Where values are repeated many times, one run in some hundreds loses half of its digits: begin anew.
+_MOST_ATTEMPTS = 4
 # Lanczos vectors: with at least this many few restarts are needed (scipy's own choice).
 _LEAST_VECTORS = 20
 
@@ -170,16 +173,21 @@ class LaplacianInverse:
             y -= known @ (known.T @ y)
             return y
 
-        # Not the same start each time: of a repeated value, the copy that one start leads to is all of that start in
-        # the copies' space, and after taking it out nothing would lead to the others.
-        start = np.random.default_rng(known.shape[1]).standard_normal(n_states)
         operator = LinearOperator((n_states, n_states), matvec=inverse, dtype=np.float64)
         n_vectors = min(n_states, max(2 * k + 1, _LEAST_VECTORS))
-        large, psi = eigsh(operator, k, which="LM", v0=start - known @ (known.T @ start), ncv=n_vectors)
-        order = np.argsort(-large)
-        nu = 1.0 / large[order] if symmetric else large[order] ** -0.5
-        psi = psi[:, order]
-        check_residual(self.residual(nu, psi))
+        for attempt in range(_MOST_ATTEMPTS):
+            # Not the same start each time: of a repeated value, the copy that one start leads to is all of that start
+            # in the copies' space, and after taking it out nothing would lead to the others.
+            rng = np.random.default_rng((known.shape[1], attempt))
+            start = rng.standard_normal(n_states)
+            large, psi = lanczos(operator, k, rng, which="LM", v0=start - known @ (known.T @ start), ncv=n_vectors)
+            order = np.argsort(-large)
+            nu = 1.0 / large[order] if symmetric else large[order] ** -0.5
+            psi = psi[:, order]
+            residual = self.residual(nu, psi)
+            if residual <= _LARGEST_RESIDUAL:
+                break
+        check_residual(residual)
         return nu, psi
 
     def residual(self, nu: Vectors, psi: Vectors) -> float:

@@ -14,10 +14,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
+from farpoint.diffusion.spectra.lanczos import lanczos
 from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 from farpoint.diffusion.spectra.multigrid import MultigridSolver, multigrid_installed
 
@@ -162,6 +163,5 @@ def _largest_singular_value(laplacian: Laplacian) -> float:
     square = LinearOperator(
         (n_states, n_states), matvec=lambda x: laplacian @ (transposed @ np.ravel(x)), dtype=np.float64
     )
-    start = np.random.default_rng(0).standard_normal(n_states)
-    largest = eigsh(square, 1, which="LA", v0=start, return_eigenvectors=False)
+    largest = lanczos(square, 1, np.random.default_rng(0), which="LA", return_eigenvectors=False)
     return float(np.sqrt(largest[0]))

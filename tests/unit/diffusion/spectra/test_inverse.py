@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
 import numpy as np
 import pytest
 from scipy import linalg
+from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate, check_residual
+from farpoint.diffusion.spectra.lanczos import lanczos
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.walk import Walk
 from tests.helpers.graphs import directed_graph, with_episodes
@@ -63,3 +70,41 @@ def test_residual_of_a_wrong_vector_is_refused() -> None:
     assert solver.residual(nu + 1e-3, psi) == pytest.approx(1e-3)
     with pytest.raises(NotAccurate, match=r"must be at most 1e-08; got 0\.001"):
         check_residual(solver.residual(nu + 1e-3, psi))
+
+
+def imprecise(real: Callable[..., Any], n_runs: int) -> Callable[..., Any]:
+    """Lanczos iterations of which the first runs lose half of their digits."""
+    n_done = 0
+
+    def run(matrix: Any, *args: Any, **options: Any) -> Any:
+        nonlocal n_done
+        values, vectors = real(matrix, *args, **options)
+        n_done += 1
+        if n_done <= n_runs:
+            vectors = vectors + 1e-7 * np.random.default_rng(0).standard_normal(vectors.shape)
+        return values, vectors
+
+    return run
+
+
+def test_a_run_that_loses_digits_is_done_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = LaplacianInverse(Laplacian.of(Walk.of(fp.open_room(20, 15))))
+    nu, _ = solver.smallest(2, solver.left[:, None])
+    monkeypatch.setattr("farpoint.diffusion.spectra.inverse.lanczos", imprecise(lanczos, n_runs=1))
+    again, psi = solver.smallest(2, solver.left[:, None])
+    np.testing.assert_allclose(again, nu, atol=1e-13)
+    assert solver.residual(again, psi) < 1e-12
+
+
+def test_runs_that_all_lose_digits_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = LaplacianInverse(Laplacian.of(Walk.of(fp.open_room(20, 15))))
+    monkeypatch.setattr("farpoint.diffusion.spectra.inverse.lanczos", imprecise(lanczos, n_runs=100))
+    with pytest.raises(NotAccurate, match="must be at most 1e-08"):
+        solver.smallest(2, solver.left[:, None])
+
+
+@pytest.mark.skipif("rng" not in inspect.signature(eigsh).parameters, reason="this scipy takes no generator")
+def test_repeated_values_give_the_same_vectors_in_each_run() -> None:
+    """A cube has so few different values that the iterations go on from random vectors."""
+    cube = fp.World.from_graph(nx.hypercube_graph(9))
+    np.testing.assert_array_equal(fp.spectrum(cube, 50).psi, fp.spectrum(cube, 50).psi)
