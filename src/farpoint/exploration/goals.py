@@ -14,7 +14,7 @@ from farpoint.diffusion import Walk
 from farpoint.diffusion.goals.peaks import compiled_peaks
 from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.decomposition import walk_spectrum
-from farpoint.diffusion.spectra.lanczos import lanczos
+from farpoint.diffusion.spectra.lanczos import eigenpairs
 from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.exploration.memory import STATES, Memory
 from farpoint.options.methods.cover import GrowingGraph
@@ -182,7 +182,8 @@ def neo_goals(seen: Seen, count: int) -> NDArray[np.int64]:
         values, psi = np.linalg.eigh(matrix.toarray())
     else:
         # Some more than are needed: two may be largest in the same state. All λ > 0, so that 0 lies below them.
-        values, psi = lanczos(matrix.tocsc(), min(2 * count, seen.n_states // 2), np.random.default_rng(0), sigma=0.0)
+        number = min(2 * count, seen.n_states // 2)
+        values, psi = eigenpairs(matrix.tocsc(), number, np.random.default_rng(0), sigma=0.0)
     sizes = np.abs(canonical_vectors(values, psi)) / np.sqrt(np.maximum(np.diff(seen.indptr), 1))[:, None]
     return np.asarray(states[_different(sizes[states].argmax(axis=0).tolist())[:count]])
 

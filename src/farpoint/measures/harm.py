@@ -7,14 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.measures.steps import steps_between_states
+from farpoint.blas import one_blas_thread
+from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.visits import first_visits
 from farpoint.options import OptionSet
 from farpoint.worlds import World
 
-# Enough to tell a world in which options harm from one in which they help; larger worlds take minutes.
-_MOST_STATES = 3_000
+# Enough to tell a world in which options harm from one in which they help.
 _N_TARGETS = 20
+# States times options; more take longer than some seconds.
+_MOST_TO_FOLLOW = 2_000_000
 _N_STEPS, _N_RUNS = 100_000, 100
 # So many standard errors apart, simulated means are different.
 _APART = 3.0
@@ -34,14 +36,15 @@ class Effect(NamedTuple):
         return self.helped > self.alone + _APART * self.error
 
 
+@one_blas_thread()
 def effect_of(
     world: World, options: OptionSet, *, option_probability: float | None = None, seed: int = 0
 ) -> Effect | None:
     """Return the mean steps of a random agent with options and without; None where that takes long or is undefined.
 
     In a world with episodes and targets: until a target is first reached, by simulation, a run that does not get there
-    within 100 000 steps counted as that many. In a world of up to 3 000 states in which every state can be reached from
-    every other: between states, exactly, to 20 sampled targets.
+    within 100 000 steps counted as that many. In a world in which every state can be reached from every other: between
+    states, exactly, to 20 sampled targets; None where states times options are more than 2 000 000.
 
     Examples
     --------
@@ -64,10 +67,9 @@ def effect_of(
         error = float(np.sqrt((steps.var(axis=1, ddof=1) / _N_RUNS).sum()))
         helped, alone = steps.mean(axis=1).tolist()
         return Effect(helped, alone, "steps until a target is first reached", error)
-    if world.n_states > _MOST_STATES or connected_components(world.adjacency, connection="strong")[0] > 1:
+    n_states = world.n_states
+    if n_states * len(options) > _MOST_TO_FOLLOW or connected_components(world.adjacency, connection="strong")[0] > 1:
         return None
-    helped, alone = (
-        steps_between_states(world, chosen, n_targets=_N_TARGETS, option_probability=chance, seed=seed).mean
-        for chosen in (options, None)
-    )
+    targets = np.sort(np.random.default_rng(seed).choice(n_states, size=min(_N_TARGETS, n_states), replace=False))
+    helped, alone = (float(mean_steps(world, chosen, targets, chance, -1).mean()) for chosen in (options, None))
     return Effect(helped, alone, "steps between states")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import farpoint as fp
 from farpoint.measures.harm import effect_of
@@ -17,7 +18,10 @@ def test_few_options_taken_every_second_time_harm_and_taken_seldom_help() -> Non
     assert seldom is not None
     assert often.harms
     assert not seldom.harms
-    assert often.alone == seldom.alone == fp.steps_between_states(world, n_targets=20).mean
+    assert often.alone == seldom.alone
+    assert often.alone == pytest.approx(fp.steps_between_states(world, n_targets=20).mean, rel=1e-9)
+    exact = fp.steps_between_states(world, options, n_targets=20, option_probability=options.option_probability)
+    assert seldom.helped == pytest.approx(exact.mean, rel=1e-9)
     assert often.measure == "steps between states"
 
 
@@ -32,5 +36,20 @@ def test_an_environment_is_judged_by_its_targets() -> None:
 def test_what_cannot_be_judged() -> None:
     one_way = fp.World.from_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]]))
     assert effect_of(one_way, fp.OptionSet(one_way, np.array([2]))) is None
-    large = fp.open_room(60, 60)
-    assert effect_of(large, fp.OptionSet(large, np.array([0]))) is None
+    large = fp.open_room(300, 300)
+    assert effect_of(large, fp.OptionSet(large, np.arange(23))) is None
+
+
+@pytest.mark.parametrize("n_cells", [1, 2])
+def test_the_smallest_worlds(n_cells: int) -> None:
+    world = fp.grid((n_cells,))
+    effect = effect_of(world, fp.OptionSet(world, np.array([0])))
+    assert effect is not None
+    assert not effect.harms
+
+
+def test_options_of_thousands_of_states_are_judged() -> None:
+    world = fp.random_maze(80, 80, seed=1)
+    effect = effect_of(world, fp.discover(world, n_options=10))
+    assert effect is not None
+    assert effect.helped < 0.9 * effect.alone

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import LinearOperator, splu
 
-from farpoint.diffusion.spectra.lanczos import lanczos
+from farpoint.diffusion.spectra.lanczos import eigenpairs
 from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 from farpoint.errors import FarpointError
 
@@ -180,7 +180,7 @@ class LaplacianInverse:
             # in the copies' space, and after taking it out nothing would lead to the others.
             rng = np.random.default_rng((known.shape[1], attempt))
             start = rng.standard_normal(n_states)
-            large, psi = lanczos(operator, k, rng, which="LM", v0=start - known @ (known.T @ start), ncv=n_vectors)
+            large, psi = eigenpairs(operator, k, rng, which="LM", v0=start - known @ (known.T @ start), ncv=n_vectors)
             order = np.argsort(-large)
             nu = 1.0 / large[order] if symmetric else large[order] ** -0.5
             psi = psi[:, order]

@@ -16,11 +16,11 @@ from scipy.sparse.linalg import eigsh
 _TAKES_GENERATOR = "rng" in inspect.signature(eigsh).parameters
 
 
-def lanczos(matrix: Any, k: int, rng: np.random.Generator, **options: Any) -> Any:
+def eigenpairs(matrix: Any, k: int, rng: np.random.Generator, **options: Any) -> Any:
     """Return what ``scipy.sparse.linalg.eigsh`` does; unless ``v0`` is given, it begins with a vector of the generator.
 
     >>> from scipy.sparse import eye_array
-    >>> lanczos(2.0 * eye_array(50), 3, np.random.default_rng(0))[0].round(12)
+    >>> eigenpairs(2.0 * eye_array(50), 3, np.random.default_rng(0))[0].round(12)
     array([2., 2., 2.])
     """
     if "v0" not in options:

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from farpoint.diffusion.spectra.bases import canonical_vectors
 from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
-from farpoint.diffusion.spectra.lanczos import lanczos
+from farpoint.diffusion.spectra.lanczos import eigenpairs
 from farpoint.diffusion.spectra.laplacian import Laplacian, Vectors
 from farpoint.diffusion.spectra.multigrid import MultigridSolver, multigrid_installed
 
@@ -163,5 +163,5 @@ def _largest_singular_value(laplacian: Laplacian) -> float:
     square = LinearOperator(
         (n_states, n_states), matvec=lambda x: laplacian @ (transposed @ np.ravel(x)), dtype=np.float64
     )
-    largest = lanczos(square, 1, np.random.default_rng(0), which="LA", return_eigenvectors=False)
+    largest = eigenpairs(square, 1, np.random.default_rng(0), which="LA", return_eigenvectors=False)
     return float(np.sqrt(largest[0]))
