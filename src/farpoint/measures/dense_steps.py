@@ -4,6 +4,16 @@ While an option is followed the agent moves by a matrix P_k that is zero in the 
 E_k = (I − P_k)⁻¹ counts the visits, so E_k[s, j] at the states j where it ends is where it ends, and with
 F_k[s, g] = E_k[s, g] / E_k[g, g], the chance of passing g, a target g on the way changes visits and ends by a term of
 rank one.
+
+So the system of a target is I − M, M the moves of a whole decision, without the row and the column of the target, plus
+one term of rank one per option. All targets share one factorization: with the target's row given back, less what it
+then says too much, λ,
+
+    (I − M) h = c − Σ_k u_k y_k + λ e_g,    h(g) = 0,    y_k = T_k + b_k h,
+
+where u_k is the chance of taking option k and passing g, T_k how long it then lasts and b_k where it ends. I − M takes
+all constants to 0; with 1/n added to every entry it is regular, and its solutions are those above, up to a constant,
+where their mean is 0. That determines λ, so that λ and y are the solution of a small system.
 """
 
 from __future__ import annotations
@@ -26,6 +36,10 @@ from farpoint.worlds import World
 _MOST_BYTES = 4 * 2**30
 # Below this reciprocal condition the rounding of a system is as large as its solution: the state is out of reach.
 _SINGULAR = 1e-13
+# More options per state than this, and a factorization for each target is cheaper.
+_MANY_OPTIONS = 1 / 3
+# What a system leaves of its right side, as a share of the largest solution, if it was solved to rounding.
+_ROUNDING = 1e-13
 
 
 def expected_steps(
@@ -73,17 +87,80 @@ class _Systems:
 
     def solve(self, n_jobs: int) -> NDArray[np.float64]:
         """Return the expected steps to each target, one per column."""
-        return np.column_stack(list(each(_solve_column, self, range(self.targets.size), n_jobs=n_jobs, label="steps")))
+        few = len(self.passing) <= _MANY_OPTIONS * self.cost.size and self.targets.size > 1
+        shared = (self, _Shared.of(self) if few else None)
+        return np.column_stack(
+            list(each(_solve_column, shared, range(self.targets.size), n_jobs=n_jobs, label="steps"))
+        )
+
+    def of(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what changes with one target: the u_k, where options end beyond it, and the right side."""
+        caught = self.weight[:, None] * self.passing[:, :, column].T  # (n_states, n_options)
+        return caught, self.ends_from_target[:, column], self.cost - caught @ self.steps_from_target[:, column]
 
 
-def _solve_column(systems: _Systems, column: int) -> NDArray[np.float64]:
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """The factors of I − M + 1/n, and the solution with the costs of decisions alone."""
+
+    factors: NDArray[np.float64]
+    pivots: NDArray[np.int32]
+    base: NDArray[np.float64]
+    longest: float
+
+    @classmethod
+    def of(cls, systems: _Systems) -> _Shared | None:
+        """Return them; None where they are singular to rounding."""
+        n_states = systems.cost.size
+        regular = np.eye(n_states) - systems.moves + 1.0 / n_states
+        norm = np.abs(regular).sum(axis=0).max()
+        factors, pivots, info = lapack.dgetrf(regular, overwrite_a=1)
+        if info != 0 or lapack.dgecon(factors, norm)[0] < _SINGULAR:
+            return None
+        # Of a target that is no farther than this the condition cannot be as bad as `_SINGULAR`: its inverse counts
+        # visits, at most as many as there are steps.
+        longest = 1.0 / (_SINGULAR * n_states * (1.0 + systems.moves.sum(axis=0).max()))
+        return cls(factors, pivots, lapack.dgetrs(factors, pivots, systems.cost)[0], float(longest))
+
+    def times(self, systems: _Systems, column: int) -> NDArray[np.float64] | None:
+        """Return the steps to a target; None where they are so many that it needs a factorization of its own."""
+        target, n_states = systems.targets[column], systems.cost.size
+        caught, ends, right = systems.of(column)
+        n_options = len(ends)
+        columns = np.zeros((n_states, n_options + 1), order="F")
+        columns[:, :n_options] = caught
+        columns[target, n_options] = -1.0
+        # A copy: scipy counts pivots from 1 while it works and from 0 again afterwards, which other threads would see.
+        answers = lapack.dgetrs(self.factors, self.pivots.copy(), columns, overwrite_b=1)[0]
+        # b_k h with h = x − x(g), then one row more: the mean of x is 0.
+        rows = np.vstack([ends, np.full(n_states, 1.0 / n_states)])
+        rows[:n_options, target] -= ends.sum(axis=1)
+        small = rows @ answers
+        small[:n_options, :n_options] += np.eye(n_options)
+        known = rows @ self.base
+        known[:n_options] += systems.steps_from_target[:, column]
+        try:
+            times = self.base - answers @ np.linalg.solve(small, known)
+        except np.linalg.LinAlgError:
+            return None
+        times -= times[target]
+        left = right - (times - systems.moves @ times + caught @ (ends @ times))
+        left[target] = 0.0
+        largest = times.max()
+        trusted = largest <= self.longest and times.min() >= 0.0 and np.abs(left).max() <= _ROUNDING * largest
+        return times if trusted else None
+
+
+def _solve_column(shared: tuple[_Systems, _Shared | None], column: int) -> NDArray[np.float64]:
     """Return the solution for one target of its system without the target's row and column."""
-    caught = systems.weight[:, None] * systems.passing[:, :, column].T  # (n_states, n_options)
-    system = np.eye(systems.cost.size) - systems.moves + caught @ systems.ends_from_target[:, column]
-    right = systems.cost - caught @ systems.steps_from_target[:, column]
-    others = np.delete(np.arange(right.size), systems.targets[column])
-    times = np.zeros(right.size)
-    times[others] = _solved(system[np.ix_(others, others)], right[others])
+    systems, factors = shared
+    times = None if factors is None else factors.times(systems, column)
+    if times is None:
+        caught, ends, right = systems.of(column)
+        system = np.eye(right.size) - systems.moves + caught @ ends
+        others = np.delete(np.arange(right.size), systems.targets[column])
+        times = np.zeros(right.size)
+        times[others] = _solved(system[np.ix_(others, others)], right[others])
     return times
 
 

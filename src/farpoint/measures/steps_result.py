@@ -48,9 +48,9 @@ class StepsBetweenStates(Drawn, Framed):
     >>> import farpoint as fp
     >>> fp.steps_between_states(fp.grid((3,)), None)
     StepsBetweenStates(median=2.33, iqr=1.25, mean=1.78, std=0.96 over 3 targets)
-    >>> fp.steps_between_states(fp.grid((40,)), None, n_targets=20)
-    StepsBetweenStates(median=499.92 [363.06, 621.42], iqr=477.95, mean=547.32 [470.52, 634.20], std=270.46
-        over 20 sampled of 40 targets)
+    >>> fp.steps_between_states(fp.grid((50,)), None, n_targets=20)
+    StepsBetweenStates(median=850.00 [603.07, 1087.72], iqr=758.34, mean=881.88 [752.86, 1025.90], std=409.54
+        over 20 sampled of 50 targets)
     """
 
     matrix: Any

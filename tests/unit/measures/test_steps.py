@@ -46,6 +46,24 @@ def test_gamblers_ruin_by_hand() -> None:
     np.testing.assert_allclose(steps.per_target[0], steps.matrix[:, 0].mean())
 
 
+@pytest.mark.parametrize("wind", [0.0, 0.3])
+@pytest.mark.parametrize("p", [0.05, 0.5])
+def test_targets_that_share_factors_are_those_of_a_factorization_of_their_own(wind: float, p: float) -> None:
+    world = fp.random_maze(16, 16, seed=3, wind=wind)
+    options = fp.discover(world, t=4)
+    shared = fp.steps_between_states(world, options, option_probability=p).matrix
+    for target in (0, 50, world.n_states - 1):
+        alone = fp.steps_between_states(world, options, targets=[target], option_probability=p).matrix[:, 0]
+        np.testing.assert_allclose(shared[:, target], alone, rtol=1e-9)
+
+
+def test_many_threads_share_factors_and_give_the_same_bits() -> None:
+    world = fp.random_maze(20, 20, seed=3)
+    options = fp.discover(world, n_options=10)
+    one, many = (fp.steps_between_states(world, options, n_jobs=n_jobs).matrix for n_jobs in (1, 8))
+    np.testing.assert_array_equal(one, many)
+
+
 def test_chosen_targets_are_columns_of_the_whole() -> None:
     world = fp.maze()
     options = fp.discover(world, t=13)
