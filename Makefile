@@ -47,6 +47,7 @@ bench: $(INSTALLED)
 	.venv/bin/farpoint bench --out $(OUT)
 	.venv/bin/python -m benchmarks.learning
 	.venv/bin/python -m benchmarks.wrapper
+	.venv/bin/python -m benchmarks.steps
 	.venv/bin/python -m benchmarks.rivals
 	.venv/bin/python -m benchmarks.extension
 	.venv/bin/python -m benchmarks.exploring

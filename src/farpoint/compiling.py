@@ -43,6 +43,24 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
     return decorate
 
 
+def allocation_free(**settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator like `compiled` for a function that makes no arrays, only reads and writes those it is given.
+
+    Elsewhere numba counts the references to an array whenever it is taken out of a tuple: an atomic operation, so that
+    a step of a simulation, which looks at a dozen arrays, takes ten times as long as it need.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @allocation_free(nogil=True)
+    ... def total(arrays):
+    ...     return arrays[0][0] + arrays[1][0]
+    >>> total((np.arange(3.0), np.ones(2)))
+    1.0
+    """
+    return compiled(_nrt=False, **settings)
+
+
 def compiled_when_worth(**settings: Any) -> Callable[[Function], Function]:
     """Return a decorator like `compiled` for loops over short arrays: the first half second of them is interpreted.
 

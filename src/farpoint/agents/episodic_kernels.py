@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.option_value_kernels import best_decision, greedy_step, learn_inside_options, next_choice
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, draw_start, move, terminal
 from farpoint.simulation.tables import WorldTable
@@ -31,7 +31,7 @@ class EpisodicTask(NamedTuple):
     n_evaluations: int
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def greedy_return(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: EpisodicTask, stream: Stream
 ) -> float:
@@ -50,15 +50,10 @@ def greedy_return(
     return total / task.n_evaluations
 
 
-@compiled(nogil=True)
-def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, seed: np.uint64) -> tuple[int, int]:
-    """Return the step at which a target is first reached, and the checkpoint at which decisions are good enough.
-
-    -1 where that does not happen within the last checkpoint. Learning stops when both have happened.
-    """
-    stream = np.full(1, seed, dtype=np.uint64)
-    q = np.zeros(world.next_ptr.size - 1)
-    q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
+@allocation_free(nogil=True)
+def _learn(
+    world: WorldTable, options: OptionTable, task: EpisodicTask, stream: Stream, q: Values, q_options: Values
+) -> tuple[int, int]:
     alpha, gamma = task.alpha, task.gamma
     first = -1
     state = draw_start(task.start_cdf, stream)
@@ -90,3 +85,15 @@ def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, 
         if first >= 0 and greedy_return(world, options, q, q_options, task, stream) >= task.good_enough:
             return first, checkpoint
     return first, -1
+
+
+@compiled(nogil=True)
+def episodic_trial(world: WorldTable, options: OptionTable, task: EpisodicTask, seed: np.uint64) -> tuple[int, int]:
+    """Return the step at which a target is first reached, and the checkpoint at which decisions are good enough.
+
+    -1 where that does not happen within the last checkpoint. Learning stops when both have happened.
+    """
+    stream = np.full(1, seed, dtype=np.uint64)
+    q = np.zeros(world.next_ptr.size - 1)
+    q_options = np.zeros((options.goals.size, world.choice_ptr.size - 1))
+    return _learn(world, options, task, stream, q, q_options)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, below, move, option_choice, random_choice, random_decision
 from farpoint.simulation.tables import WorldTable
@@ -49,7 +49,7 @@ def greedy_choice(world: WorldTable, q: NDArray[np.float64], state: int, stream:
     return best  # type: ignore[no-any-return]
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task, target: int, stream: Stream) -> int:
     """Return the steps in which the greedy policy reaches the target, one more than the maximum if it does not."""
     state = task.start
@@ -60,23 +60,20 @@ def steps_of_greedy_policy(world: WorldTable, q: NDArray[np.float64], task: Task
     return task.max_steps + 1
 
 
-@compiled(nogil=True)
-def paper_trial(
+@allocation_free(nogil=True)
+def _learn(
     world: WorldTable,
     options: OptionTable,
     task: Task,
     target: int,
     decision_cost: int,
-    seed: np.uint64,
+    stream: Stream,
     visits: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Learn towards one target as the paper does; return the steps after each episode, and add to ``visits``."""
-    curve = np.empty(task.n_episodes)
-    stream = np.full(1, seed, dtype=np.uint64)
-    q = np.zeros(world.next_ptr.size - 1)
-    q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
+    q: NDArray[np.float64],
+    curve: NDArray[np.float64],
+) -> None:
     max_steps, alpha, gamma, option_probability = task.max_steps, task.alpha, task.gamma, task.option_probability
-    for episode in range(task.n_episodes):
+    for episode in range(curve.size):
         state = task.start
         option = PRIMITIVE
         used = 0
@@ -110,4 +107,22 @@ def paper_trial(
             if at_random and state == target:
                 break
         curve[episode] = steps_of_greedy_policy(world, q, task, target, stream)
+
+
+@compiled(nogil=True)
+def paper_trial(
+    world: WorldTable,
+    options: OptionTable,
+    task: Task,
+    target: int,
+    decision_cost: int,
+    seed: np.uint64,
+    visits: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Learn towards one target as the paper does; return the steps after each episode, and add to ``visits``."""
+    curve = np.empty(task.n_episodes)
+    stream = np.full(1, seed, dtype=np.uint64)
+    q = np.zeros(world.next_ptr.size - 1)
+    q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
+    _learn(world, options, task, target, decision_cost, stream, visits, q, curve)
     return curve

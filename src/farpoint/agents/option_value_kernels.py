@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents.task import Task
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import (
     PRIMITIVE,
@@ -39,7 +39,7 @@ def ends(world: WorldTable, options: OptionTable, option: int, state: int) -> bo
     return taken == 0
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def best_decision(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, state: int, stream: Stream
 ) -> Any:
@@ -70,7 +70,7 @@ def best_decision(
     return best, highest, count
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def next_choice(
     world: WorldTable,
     options: OptionTable,
@@ -106,7 +106,7 @@ def next_choice(
     return choice, option, decided
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def greedy_step(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, state: int, option: int, stream: Stream
 ) -> Any:
@@ -124,7 +124,7 @@ def greedy_step(
     return move(world, choice, stream), option
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def learn_inside_options(
     world: WorldTable,
     options: OptionTable,
@@ -146,7 +146,7 @@ def learn_inside_options(
             q_options[option, state] += alpha * (reward + gamma * value - q_options[option, state])
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def learn_episode(
     world: WorldTable,
     options: OptionTable,
@@ -211,7 +211,7 @@ def option_value_trial(
     return curve
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def greedy_length(
     world: WorldTable, options: OptionTable, q: Values, q_options: Values, task: Task, target: int, stream: Stream
 ) -> int:

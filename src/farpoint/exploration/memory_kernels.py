@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.exploration.memory import NEIGHBORS, NONE, OUTCOMES, STATES, SURPRISES, TAKEN, Memory
 from farpoint.simulation.kernels import Stream, below, uniform
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def has_room(memory: Memory) -> bool:
     """Return whether one more step surely fits."""
     sizes = memory.sizes
@@ -24,7 +24,7 @@ def has_room(memory: Memory) -> bool:
     )
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def add_state(memory: Memory, n_actions: int, step: int) -> int:
     """Return the number of a state that was not seen before."""
     state = memory.sizes[STATES]
@@ -36,7 +36,7 @@ def add_state(memory: Memory, n_actions: int, step: int) -> int:
     return int(state)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def remember(memory: Memory, before: int, action: int, after: int) -> None:
     """Count one step."""
     memory.tried[before, action] += 1
@@ -59,7 +59,7 @@ def remember(memory: Memory, before: int, action: int, after: int) -> None:
         memory.likeliest[before, action] = entry
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def join(memory: Memory, one: int, other: int) -> None:
     """Make two states neighbors, if they are not."""
     if one == other:
@@ -73,7 +73,7 @@ def join(memory: Memory, one: int, other: int) -> None:
     _add_neighbor(memory, other, one)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def _add_neighbor(memory: Memory, state: int, other: int) -> None:
     entry = memory.sizes[NEIGHBORS]
     memory.sizes[NEIGHBORS] += 1
@@ -83,7 +83,7 @@ def _add_neighbor(memory: Memory, state: int, other: int) -> None:
     memory.changed[state] = True
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def least_tried(memory: Memory, state: int, stream: Stream) -> int:
     """Return the action that was tried least often in a state, of several a random one."""
     least, count, found = -1, 0, 0
@@ -103,7 +103,7 @@ def least_tried(memory: Memory, state: int, stream: Stream) -> int:
     return found
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def decide(
     memory: Memory,
     routes: NDArray[np.int16],
@@ -156,13 +156,10 @@ def neighbor_graph(memory: Memory) -> tuple[NDArray[np.int32], NDArray[np.int32]
     return indptr, indices
 
 
-@compiled(nogil=True)
-def routes_to(memory: Memory, goal: int, route: NDArray[np.int16]) -> None:
-    """Fill the action of every state on a shortest way to the goal by likeliest outcomes; -1 where there is none."""
-    n_states = memory.sizes[STATES]
-    route[:] = NONE
-    queue = np.empty(n_states, dtype=np.int32)
-    done = np.zeros(n_states, dtype=np.bool_)
+@allocation_free(nogil=True)
+def _search(
+    memory: Memory, goal: int, queue: NDArray[np.int32], done: NDArray[np.bool_], route: NDArray[np.int16]
+) -> None:
     queue[0], done[goal] = goal, True
     first, last = 0, 1
     while first < last:
@@ -181,6 +178,14 @@ def routes_to(memory: Memory, goal: int, route: NDArray[np.int16]) -> None:
                     queue[last] = v
                     last += 1
                     break
+
+
+@compiled(nogil=True)
+def routes_to(memory: Memory, goal: int, route: NDArray[np.int16]) -> None:
+    """Fill the action of every state on a shortest way to the goal by likeliest outcomes; -1 where there is none."""
+    n_states = memory.sizes[STATES]
+    route[:] = NONE
+    _search(memory, goal, np.empty(n_states, dtype=np.int32), np.zeros(n_states, dtype=np.bool_), route)
 
 
 @compiled(nogil=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free
 from farpoint.exploration.memory import NONE, STATES, TAKEN, Memory
 from farpoint.exploration.memory_kernels import add_state, has_room, join, remember
 from farpoint.exploration.steps import GOES_ON, TERMINATED, TRUNCATED, Steps
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     max_episode_steps: int
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def arrive(world: WorldTable, memory: Memory, agent: Agent, there: int, step: int) -> int:
     """Return the agent's number of a state of the world, which it now visits."""
     state = agent.place[there]
@@ -55,7 +55,7 @@ def arrive(world: WorldTable, memory: Memory, agent: Agent, there: int, step: in
     return int(state)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def draw_start(task: Task, stream: Stream) -> int:
     """Return a state of the world in which an episode begins."""
     drawn = 0
@@ -66,7 +66,7 @@ def draw_start(task: Task, stream: Stream) -> int:
     return int(task.starts[drawn])
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def begin_episode(world: WorldTable, memory: Memory, agent: Agent, task: Task, stream: Stream) -> None:
     """Put the agent into a start state."""
     state = arrive(world, memory, agent, draw_start(task, stream), memory.sizes[TAKEN])
@@ -75,7 +75,7 @@ def begin_episode(world: WorldTable, memory: Memory, agent: Agent, task: Task, s
     agent.now[STATE], agent.now[OPTION], agent.now[EPISODE_STEPS] = state, NONE, 0
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def explore_world(
     world: WorldTable,
     memory: Memory,
@@ -131,7 +131,7 @@ def explore_world(
     return True
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def greedy_return(
     world: WorldTable,
     memory: Memory,
@@ -170,7 +170,7 @@ def greedy_return(
     return total / n_episodes
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def remember_steps(memory: Memory, steps: Steps, n_steps: int, n_actions: NDArray[np.int32]) -> int:
     """Remember steps that were taken before, one after the other, while there is room; return how many are done.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free
 from farpoint.exploration.memory import NONE, STATES, Memory
 from farpoint.exploration.memory_kernels import decide
 from farpoint.exploration.values import Rates, Values
@@ -22,7 +22,7 @@ _MOST_SWEEPS = 100
 _NO_CHANGE = 1e-9
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def best_action(memory: Memory, values: Values, state: int) -> Any:
     """Return the first action of highest value, that value, and how many actions have it."""
     best, highest, count = 0, values.actions[state, 0], 1
@@ -35,7 +35,7 @@ def best_action(memory: Memory, values: Values, state: int) -> Any:
     return best, highest, count
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def best_option(routes: Routes, values: Values, state: int, least: float) -> Any:
     """Return the option of highest value above ``least`` that can start, or -1; and that value, or ``least``."""
     best, highest = NONE, least
@@ -48,7 +48,7 @@ def best_option(routes: Routes, values: Values, state: int, least: float) -> Any
     return best, highest
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def greedy_action(memory: Memory, routes: Routes, values: Values, state: int) -> Any:
     """Return the best action and the option it belongs to, or -1; the action is -1 where nothing is known.
 
@@ -64,13 +64,13 @@ def greedy_action(memory: Memory, routes: Routes, values: Values, state: int) ->
     return NONE, NONE
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def explores(rates: Rates, stream: Stream) -> bool:
     """Return whether a learning agent only explores in the episode that begins now."""
     return bool(rates.alpha > 0.0 and uniform(stream) < rates.exploring)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def next_action(
     memory: Memory,
     routes: Routes,
@@ -100,7 +100,7 @@ def next_action(
     return decide(memory, routes, state, NONE, option_probability, uniform_actions, stream)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def learn_step(
     memory: Memory,
     routes: Routes,
@@ -137,7 +137,7 @@ def learn_step(
         values.options[before, k] = target if np.isnan(known) else known + rates.alpha * (target - known)
 
 
-@compiled(nogil=True)
+@allocation_free(nogil=True)
 def replay(memory: Memory, values: Values, rates: Rates) -> None:
     """Learn once more from everything that is remembered: what the actions that were tried are worth, by their mean
     rewards and the outcomes that were seen, until nothing changes.

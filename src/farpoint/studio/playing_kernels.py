@@ -7,10 +7,31 @@ from numpy.typing import NDArray
 
 from farpoint.agents.option_value_kernels import Values, greedy_step
 from farpoint.agents.task import Task
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.options.tables import OptionTable
 from farpoint.simulation.kernels import PRIMITIVE, Stream, draw_start, next_random_state, terminal
 from farpoint.simulation.tables import WorldTable
+
+
+@allocation_free(nogil=True)
+def _walk(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    start_cdf: NDArray[np.float64],
+    now: NDArray[np.int64],
+    stream: Stream,
+    states: NDArray[np.int32],
+    followed: NDArray[np.int32],
+) -> None:
+    state, option = now[0], now[1]
+    for step in range(states.size):
+        if terminal(world, state):
+            state, option = draw_start(start_cdf, stream), PRIMITIVE
+        else:
+            state, option = next_random_state(world, options, state, option, option_probability, stream)
+        states[step], followed[step] = state, option
+    now[0], now[1] = state, option
 
 
 @compiled(nogil=True)
@@ -30,14 +51,7 @@ def walk_states(
     """
     states = np.empty(n_steps, dtype=np.int32)
     followed = np.empty(n_steps, dtype=np.int32)
-    state, option = now[0], now[1]
-    for step in range(n_steps):
-        if terminal(world, state):
-            state, option = draw_start(start_cdf, stream), PRIMITIVE
-        else:
-            state, option = next_random_state(world, options, state, option, option_probability, stream)
-        states[step], followed[step] = state, option
-    now[0], now[1] = state, option
+    _walk(world, options, option_probability, start_cdf, now, stream, states, followed)
     return states, followed
 
 
