@@ -5,27 +5,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.compiling import compiled
+from farpoint.compiling import allocation_free, compiled
 from farpoint.exploration.memory import NONE, STATES, Memory
 
 # Expectations that change by a smaller share than this are final.
 _SAME = 1e-3
 
 
-@compiled(nogil=True)
-def routes_by_steps(
-    memory: Memory, goal: int, limit: float, n_sweeps: int, values: NDArray[np.float64], route: NDArray[np.int16]
+@allocation_free(nogil=True)
+def _sweep(
+    memory: Memory,
+    goal: int,
+    limit: float,
+    n_sweeps: int,
+    order: NDArray[np.int64],
+    done: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    route: NDArray[np.int16],
 ) -> None:
-    """Fill the action of every state that reaches the goal in the fewest expected steps; -1 where there is none.
-
-    V(s) = min_a (1 + Σ p(s′ | s, a) V(s′)), V(goal) = 0, by the frequencies seen, and at most ``limit`` everywhere: a
-    state from which the goal is farther than that has no route. ``values`` are where the sweeps begin, and what they
-    end with; each sweep goes outwards from the goal, and there are ``n_sweeps`` at most.
-    """
-    n_states = memory.sizes[STATES]
-    route[:] = NONE
-    order = np.empty(n_states, dtype=np.int64)
-    done = np.zeros(n_states, dtype=np.bool_)
     order[0], done[goal] = goal, True
     first, last = 0, 1
     while first < last:
@@ -67,3 +64,19 @@ def routes_by_steps(
             route[s] = taken
         if largest < _SAME:
             break
+
+
+@compiled(nogil=True)
+def routes_by_steps(
+    memory: Memory, goal: int, limit: float, n_sweeps: int, values: NDArray[np.float64], route: NDArray[np.int16]
+) -> None:
+    """Fill the action of every state that reaches the goal in the fewest expected steps; -1 where there is none.
+
+    V(s) = min_a (1 + Σ p(s′ | s, a) V(s′)), V(goal) = 0, by the frequencies seen, and at most ``limit`` everywhere: a
+    state from which the goal is farther than that has no route. ``values`` are where the sweeps begin, and what they
+    end with; each sweep goes outwards from the goal, and there are ``n_sweeps`` at most.
+    """
+    n_states = memory.sizes[STATES]
+    route[:] = NONE
+    order, done = np.empty(n_states, dtype=np.int64), np.zeros(n_states, dtype=np.bool_)
+    _sweep(memory, goal, limit, n_sweeps, order, done, values, route)

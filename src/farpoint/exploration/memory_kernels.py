@@ -137,22 +137,36 @@ def decide(
     return least_tried(memory, state, stream), NONE
 
 
+@allocation_free(nogil=True)
+def _fill_graph(
+    memory: Memory, indptr: NDArray[np.int32], places: NDArray[np.int32], indices: NDArray[np.int32]
+) -> None:
+    n_states = indptr.size - 1
+    filled = 0
+    for state in range(n_states):
+        indptr[state] = places[state] = filled
+        entry = memory.first_neighbor[state]
+        while entry != NONE:
+            filled += 1
+            entry = memory.next_neighbor[entry]
+    indptr[n_states] = filled
+    # Each state is put into the rows of its neighbors, so that rows are in order without being sorted.
+    for state in range(n_states):
+        entry = memory.first_neighbor[state]
+        while entry != NONE:
+            other = memory.neighbor[entry]
+            indices[places[other]] = state
+            places[other] += 1
+            entry = memory.next_neighbor[entry]
+
+
 @compiled(nogil=True)
 def neighbor_graph(memory: Memory) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the neighbors of all states, one row per state, as pointers and states."""
     n_states = memory.sizes[STATES]
     indptr = np.empty(n_states + 1, dtype=np.int32)
     indices = np.empty(memory.sizes[NEIGHBORS], dtype=np.int32)
-    filled = 0
-    for state in range(n_states):
-        indptr[state] = filled
-        entry = memory.first_neighbor[state]
-        while entry != NONE:
-            indices[filled] = memory.neighbor[entry]
-            filled += 1
-            entry = memory.next_neighbor[entry]
-        indices[indptr[state] : filled].sort()
-    indptr[n_states] = filled
+    _fill_graph(memory, indptr, np.empty(n_states, dtype=np.int32), indices)
     return indptr, indices
 
 
