@@ -87,7 +87,7 @@ class _Systems:
 
     def solve(self, n_jobs: int) -> NDArray[np.float64]:
         """Return the expected steps to each target, one per column."""
-        few = len(self.passing) <= _MANY_OPTIONS * self.cost.size and self.targets.size > 1
+        few = len(self.passing) <= _MANY_OPTIONS * self.cost.size and min(self.targets.size, self.cost.size) > 1
         shared = (self, _Shared.of(self) if few else None)
         return np.column_stack(
             list(each(_solve_column, shared, range(self.targets.size), n_jobs=n_jobs, label="steps"))
@@ -117,13 +117,13 @@ class _Shared:
         factors, pivots, info = lapack.dgetrf(regular, overwrite_a=1)
         if info != 0 or lapack.dgecon(factors, norm)[0] < _SINGULAR:
             return None
-        # Of a target that is no farther than this the condition cannot be as bad as `_SINGULAR`: its inverse counts
-        # visits, at most as many as there are steps.
+        # The inverse of a target's own system counts decisions: if none took less than one step, a target that is no
+        # farther than this would have a better condition than `_SINGULAR`.
         longest = 1.0 / (_SINGULAR * n_states * (1.0 + systems.moves.sum(axis=0).max()))
         return cls(factors, pivots, lapack.dgetrs(factors, pivots, systems.cost)[0], float(longest))
 
     def times(self, systems: _Systems, column: int) -> NDArray[np.float64] | None:
-        """Return the steps to a target; None where they are so many that it needs a factorization of its own."""
+        """Return the steps to a target; None where they are so many that it needs factors of its own."""
         target, n_states = systems.targets[column], systems.cost.size
         caught, ends, right = systems.of(column)
         n_options = len(ends)
@@ -146,9 +146,9 @@ class _Shared:
         times -= times[target]
         left = right - (times - systems.moves @ times + caught @ (ends @ times))
         left[target] = 0.0
-        largest = times.max()
-        trusted = largest <= self.longest and times.min() >= 0.0 and np.abs(left).max() <= _ROUNDING * largest
-        return times if trusted else None
+        largest, shortest_decision = times.max(), np.delete(right, target).min()
+        near = largest <= self.longest * shortest_decision
+        return times if near and times.min() >= 0.0 and np.abs(left).max() <= _ROUNDING * largest else None
 
 
 def _solve_column(shared: tuple[_Systems, _Shared | None], column: int) -> NDArray[np.float64]:
