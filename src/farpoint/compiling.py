@@ -46,8 +46,11 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
 def allocation_free(**settings: Any) -> Callable[[Function], Function]:
     """Return a decorator like `compiled` for a function that makes no arrays, only reads and writes those it is given.
 
-    Elsewhere numba counts the references to an array whenever it is taken out of a tuple: an atomic operation, so that
-    a step of a simulation, which looks at a dozen arrays, takes ten times as long as it need.
+    Otherwise numba counts the references to an array whenever it is taken out of a tuple: an atomic operation, so that
+    a step of a simulation, which looks at a dozen arrays, takes ten times as long as it needs to.
+
+    Neither arrays nor views of them may be returned. A function that it calls must be allocation-free too, or inlined:
+    one that makes arrays, compiled for this caller first, would lose its counts for every other.
 
     Examples
     --------

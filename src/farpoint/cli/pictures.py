@@ -33,7 +33,7 @@ _MOST_STATES = 1_000_000
 _MOST_STATES_OVER_T = 20_000
 # Up to this many states one dense decomposition serves every t.
 _DENSE_STATES = 2_000
-# A map of more states is drawn to this relative error, which no eye sees: a hundredth of the time.
+# Of a map of more states these are computed to this relative error, with the same goals in a fraction of the time.
 _SMALL_MAP = 500
 _TOLERANCE = 1e-6
 # The route that is drawn is the longest of this many options, up to so many steps.

@@ -12,8 +12,9 @@ then says too much, λ,
     (I − M) h = c − Σ_k u_k y_k + λ e_g,    h(g) = 0,    y_k = T_k + b_k h,
 
 where u_k is the chance of taking option k and passing g, T_k how long it then lasts and b_k where it ends. I − M takes
-all constants to 0; with 1/n added to every entry it is regular, and its solutions are those above, up to a constant,
-where their mean is 0. That determines λ, so that λ and y are the solution of a small system.
+all constants to 0; with 1/n added to every entry it is regular, if there is one set of states in which the agent ends
+up, and its solutions are those above, up to a constant, where their mean is 0. That determines λ, so that λ and y are
+the solution of a small system. A target for which that is not accurate, or nothing at all, gets factors of its own.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ _MOST_BYTES = 4 * 2**30
 _SINGULAR = 1e-13
 # More options per state than this, and a factorization for each target is cheaper.
 _MANY_OPTIONS = 1 / 3
-# What a system leaves of its right side, as a share of the largest solution, if it was solved to rounding.
-_ROUNDING = 1e-13
+# How far a target's solution may be off, per step of its longest way, to be as good as one from factors of its own.
+_ROUNDING = 4e-15
+_EPSILON = float(np.finfo(np.float64).eps)
 
 
 def expected_steps(
@@ -101,7 +103,7 @@ class _Systems:
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
-    """The factors of I − M + 1/n, and the solution with the costs of decisions alone."""
+    """The factors of I − M + 1/n, the solution with the costs of decisions alone, and how far a target may be."""
 
     factors: NDArray[np.float64]
     pivots: NDArray[np.int32]
@@ -123,7 +125,7 @@ class _Shared:
         return cls(factors, pivots, lapack.dgetrs(factors, pivots, systems.cost)[0], float(longest))
 
     def times(self, systems: _Systems, column: int) -> NDArray[np.float64] | None:
-        """Return the steps to a target; None where they are so many that it needs factors of its own."""
+        """Return the steps to a target; None where they are not accurate, or so many that they may be infinite."""
         target, n_states = systems.targets[column], systems.cost.size
         caught, ends, right = systems.of(column)
         n_options = len(ends)
@@ -148,11 +150,14 @@ class _Shared:
         left[target] = 0.0
         largest, shortest_decision = times.max(), np.delete(right, target).min()
         near = largest <= self.longest * shortest_decision
-        return times if near and times.min() >= 0.0 and np.abs(left).max() <= _ROUNDING * largest else None
+        # The inverse has no negative entry and takes the right side to the solution, so that what is left of the right
+        # side, which rounds too, is the relative error if the shortest decision has it.
+        exact = np.abs(left).max() + _EPSILON * largest <= _ROUNDING * largest * shortest_decision
+        return times if near and exact and times.min() >= 0.0 else None
 
 
 def _solve_column(shared: tuple[_Systems, _Shared | None], column: int) -> NDArray[np.float64]:
-    """Return the solution for one target of its system without the target's row and column."""
+    """Return the solution for one target: by the shared factors, or its system without the target's row and column."""
     systems, factors = shared
     times = None if factors is None else factors.times(systems, column)
     if times is None:

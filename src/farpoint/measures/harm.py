@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.blas import one_blas_thread
+from farpoint.errors import check_fraction
 from farpoint.measures.sparse_steps import mean_steps
 from farpoint.measures.visits import first_visits
 from farpoint.options import OptionSet
@@ -15,8 +16,9 @@ from farpoint.worlds import World
 
 # Enough to tell a world in which options harm from one in which they help.
 _N_TARGETS = 20
-# States times options; more take longer than some seconds.
-_MOST_TO_FOLLOW = 2_000_000
+# Beyond these, on two cores, it takes longer than some seconds: states times options; states of a map; and states of
+# another world, whose sparse factors may fill up.
+_MOST_TO_FOLLOW, _MOST_CELLS, _MOST_STATES = 2_000_000, 100_000, 3_000
 _N_STEPS, _N_RUNS = 100_000, 100
 # So many standard errors apart, simulated means are different.
 _APART = 3.0
@@ -44,7 +46,8 @@ def effect_of(
 
     In a world with episodes and targets: until a target is first reached, by simulation, a run that does not get there
     within 100 000 steps counted as that many. In a world in which every state can be reached from every other: between
-    states, exactly, to 20 sampled targets; None where states times options are more than 2 000 000.
+    states, exactly, to 20 sampled targets; None where states times options are more than 2 000 000, and beyond 100 000
+    states of a map or 3 000 of another world.
 
     Examples
     --------
@@ -55,7 +58,9 @@ def effect_of(
     >>> effect_of(world, options, option_probability=0.5).harms, effect_of(world, options).harms
     (True, False)
     """
-    chance = options.option_probability if option_probability is None else option_probability
+    chance = options.option_probability
+    if option_probability is not None:
+        chance = check_fraction("option_probability", option_probability)
     if world.restart is not None:
         if world.targets is None or world.targets.size == 0:
             return None
@@ -67,8 +72,10 @@ def effect_of(
         error = float(np.sqrt((steps.var(axis=1, ddof=1) / _N_RUNS).sum()))
         helped, alone = steps.mean(axis=1).tolist()
         return Effect(helped, alone, "steps until a target is first reached", error)
-    n_states = world.n_states
-    if n_states * len(options) > _MOST_TO_FOLLOW or connected_components(world.adjacency, connection="strong")[0] > 1:
+    n_states, most = world.n_states, _MOST_STATES if world.floor is None else _MOST_CELLS
+    if n_states > most or n_states * len(options) > _MOST_TO_FOLLOW:
+        return None
+    if connected_components(world.adjacency, connection="strong")[0] > 1:
         return None
     targets = np.sort(np.random.default_rng(seed).choice(n_states, size=min(_N_TARGETS, n_states), replace=False))
     helped, alone = (float(mean_steps(world, chosen, targets, chance, -1).mean()) for chosen in (options, None))

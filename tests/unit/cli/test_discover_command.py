@@ -246,3 +246,11 @@ def test_a_world_in_two_pieces_has_no_pictures_of_a_walk(tmp_path: Path) -> None
     skipped = draw_options(fp.OptionSet(pieces, np.array([0]), "random"), tmp_path, ["png"])
     assert set(skipped) == {"score", "stationary", "score_over_t"}
     assert {file.name for file in tmp_path.iterdir()} == {"policy.png", "route.png"}
+
+
+@pytest.mark.parametrize("t", [1, 4, 13, 100])
+def test_goals_of_the_picture_over_t_are_those_of_exact_scores(t: int) -> None:
+    # The pictures of larger maps are drawn from scores to 1e-6.
+    for world in (fp.random_maze(28, 28, seed=2), fp.open_room(24, 24)):
+        rough, exact = fp.score(world, t, tolerance=1e-6), fp.score(world, t)
+        np.testing.assert_array_equal(fp.find_goals(world, rough).states, fp.find_goals(world, exact).states)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.errors import InvalidInput
 from farpoint.measures.harm import effect_of
 from tests.helpers.envs import make
+from tests.helpers.graphs import without_map
 
 
 def test_few_options_taken_every_second_time_harm_and_taken_seldom_help() -> None:
@@ -36,8 +38,15 @@ def test_an_environment_is_judged_by_its_targets() -> None:
 def test_what_cannot_be_judged() -> None:
     one_way = fp.World.from_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]]))
     assert effect_of(one_way, fp.OptionSet(one_way, np.array([2]))) is None
-    large = fp.open_room(300, 300)
-    assert effect_of(large, fp.OptionSet(large, np.arange(23))) is None
+    # Too many states of a map, too many of a graph, and too many options.
+    for world, n_options in (
+        (fp.open_room(320, 320), 1),
+        (without_map(fp.open_room(60, 60)), 1),
+        (fp.open_room(300, 300), 23),
+    ):
+        assert effect_of(world, fp.OptionSet(world, np.arange(n_options))) is None
+    with pytest.raises(InvalidInput, match="option_probability must be"):
+        effect_of(fp.maze(), fp.discover(fp.maze(), n_options=2), option_probability=1.5)
 
 
 @pytest.mark.parametrize("n_cells", [1, 2])

@@ -47,7 +47,7 @@ def test_gamblers_ruin_by_hand() -> None:
 
 
 @pytest.mark.parametrize("wind", [0.0, 0.3])
-@pytest.mark.parametrize("p", [0.05, 0.5])
+@pytest.mark.parametrize("p", [0.05, 0.5, 0.9999])
 def test_targets_that_share_factors_are_those_of_a_factorization_of_their_own(wind: float, p: float) -> None:
     world = fp.random_maze(16, 16, seed=3, wind=wind)
     options = fp.discover(world, t=4)
@@ -55,6 +55,23 @@ def test_targets_that_share_factors_are_those_of_a_factorization_of_their_own(wi
     for target in (0, 50, world.n_states - 1):
         alone = fp.steps_between_states(world, options, targets=[target], option_probability=p).matrix[:, 0]
         np.testing.assert_allclose(shared[:, target], alone, rtol=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.99, 0.9999, 1 - 1e-10])
+def test_where_decisions_take_next_to_no_time_nothing_is_lost(p: float) -> None:
+    """At its own goal an option ends at once: of a decision there only the primitive share takes a step."""
+    world = fp.grid((10,))
+    options = fp.OptionSet(world, np.array([4]))
+    steps = fp.steps_between_states(world, options, option_probability=p).matrix
+    alone = np.column_stack(
+        [fp.steps_between_states(world, options, targets=[g], option_probability=p).matrix for g in range(10)]
+    )
+    np.testing.assert_array_equal(np.isfinite(steps), np.isfinite(alone))
+    # Rounding grows with the longest way to a target.
+    near = np.isfinite(alone).all(axis=0)
+    longest = alone[:, near].max(axis=0)
+    off = np.abs(steps[:, near] - alone[:, near]).max(axis=0) / longest
+    assert (off <= 2e-15 * np.maximum(longest, 10.0)).all()
 
 
 def test_many_threads_share_factors_and_give_the_same_bits() -> None:

@@ -159,7 +159,7 @@ class LaplacianInverse:
         Raises
         ------
         NotAccurate
-            If they are not eigenvectors (left singular vectors) to eight digits.
+            If they are not eigenvectors (left singular vectors) to eight digits in four attempts.
         """
         known = np.asfortranarray(known)
         symmetric, n_states = self._base.symmetric, self._base.n_states

@@ -1,8 +1,8 @@
 """Scipy's Lanczos iterations, with the same result in each run.
 
 They go on from a random vector where the space of the first one is used up, as in a cube, which has a few eigenvalues
-that are repeated many times. From version 1.17 on scipy draws it anew in each run unless it is given a generator;
-before, it drew the same ones in each process.
+that are repeated many times. From version 1.17 on scipy draws it anew in each run unless it is given a generator.
+Before, it had one sequence for the whole process: the same in each process, but not for two calls in one.
 """
 
 from __future__ import annotations
