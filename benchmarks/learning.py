@@ -1,4 +1,4 @@
-"""Speed of learning and of the exact table, as ratios to plain Python and NumPy in the same run.
+"""Speed of learning, of random walks and of the exact table, as ratios to plain Python and NumPy in the same run.
 
 Run ``make bench``. One trial is one run towards one target, 400 episodes.
 """
@@ -16,6 +16,13 @@ import farpoint as fp
 from benchmarks.plain import learn_plainly, walk_plainly
 
 RUNS, EPISODES, MAX_STEPS = 30, 400, 100
+
+
+def _steps_per_second(world: fp.World, options: fp.OptionSet | None) -> float:
+    fp.measures.sample_steps_between_states(world, options, n_runs=2)  # compile first
+    began = time.perf_counter()
+    sampled = fp.measures.sample_steps_between_states(world, options, n_runs=RUNS)
+    return float(sampled.per_target.sum()) * RUNS * world.n_states / (time.perf_counter() - began)
 
 
 def main() -> None:
@@ -63,9 +70,18 @@ def main() -> None:
     options = fp.discover(world)
     began = time.perf_counter()
     n_walks = 300
-    for _ in range(n_walks):
+    plain_steps = sum(
         walk_plainly(world, options, rng.randrange(world.n_states), rng.randrange(world.n_states), rng)
-    a_walk = (time.perf_counter() - began) / n_walks
+        for _ in range(n_walks)
+    )
+    plain = time.perf_counter() - began
+    a_walk = plain / n_walks
+    rate = _steps_per_second(world, options)
+    console.print(
+        f"random walks in 4Rooms with options: {rate / 1e6:.1f} M steps per second, {rate / plain_steps * plain:,.0f} × "
+        f"plain Python; without: {_steps_per_second(world, None) / 1e6:.1f} M",
+        highlight=False,
+    )
     # A Monte Carlo table of the same cell: 100 walks between every two states.
     sampled = 100 * world.n_states**2 * a_walk
     began = time.perf_counter()
