@@ -77,9 +77,10 @@ def main() -> None:
     plain = time.perf_counter() - began
     a_walk = plain / n_walks
     rate = _steps_per_second(world, options)
+    ratio, without = rate / plain_steps * plain, _steps_per_second(world, None)
     console.print(
-        f"random walks in 4Rooms with options: {rate / 1e6:.1f} M steps per second, {rate / plain_steps * plain:,.0f} × "
-        f"plain Python; without: {_steps_per_second(world, None) / 1e6:.1f} M",
+        f"random walks in 4Rooms with options: {rate / 1e6:.1f} M steps per second, {ratio:,.0f} × plain Python; "
+        f"without: {without / 1e6:.1f} M",
         highlight=False,
     )
     # A Monte Carlo table of the same cell: 100 walks between every two states.
