@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.blas import one_blas_thread
 from farpoint.errors import check_fraction
 from farpoint.measures.sparse_steps import mean_steps
+from farpoint.measures.steps import steps_between_states
 from farpoint.measures.visits import first_visits
 from farpoint.options import OptionSet
 from farpoint.worlds import World
 
 # Enough to tell a world in which options harm from one in which they help.
 _N_TARGETS = 20
+# Up to this many states dense systems are as fast, and wait for no compiler.
+_FEW_STATES = 300
 # Beyond these, on two cores, it takes longer than some seconds: states times options; states of a map; and states of
 # another world, whose sparse factors may fill up.
 _MOST_TO_FOLLOW, _MOST_CELLS, _MOST_STATES = 2_000_000, 100_000, 3_000
@@ -78,5 +82,11 @@ def effect_of(
     if connected_components(world.adjacency, connection="strong")[0] > 1:
         return None
     targets = np.sort(np.random.default_rng(seed).choice(n_states, size=min(_N_TARGETS, n_states), replace=False))
-    helped, alone = (float(mean_steps(world, chosen, targets, chance, -1).mean()) for chosen in (options, None))
+    helped, alone = (_mean_steps(world, chosen, targets, chance) for chosen in (options, None))
     return Effect(helped, alone, "steps between states")
+
+
+def _mean_steps(world: World, options: OptionSet | None, targets: NDArray[np.int64], chance: float) -> float:
+    if world.n_states <= _FEW_STATES:
+        return float(steps_between_states(world, options, targets=targets, option_probability=chance).mean)
+    return float(mean_steps(world, options, targets, chance, -1).mean())

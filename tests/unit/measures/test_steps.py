@@ -67,11 +67,11 @@ def test_where_decisions_take_next_to_no_time_nothing_is_lost(p: float) -> None:
         [fp.steps_between_states(world, options, targets=[g], option_probability=p).matrix for g in range(10)]
     )
     np.testing.assert_array_equal(np.isfinite(steps), np.isfinite(alone))
-    # Rounding grows with the longest way to a target.
+    # Rounding grows with the longest way to a target: by 4e-15 of it where factors are shared, and 1e-15 where not.
     near = np.isfinite(alone).all(axis=0)
     longest = alone[:, near].max(axis=0)
     off = np.abs(steps[:, near] - alone[:, near]).max(axis=0) / longest
-    assert (off <= 2e-15 * np.maximum(longest, 10.0)).all()
+    assert (off <= 5e-15 * np.maximum(longest, 10.0)).all()
 
 
 def test_many_threads_share_factors_and_give_the_same_bits() -> None:
