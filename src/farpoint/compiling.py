@@ -1,10 +1,17 @@
-"""The decorators of compiled functions: numba, with its cache where one can be written."""
+"""The decorators of compiled functions: numba, with its cache where one can be written.
+
+Numba keeps machine code until the file that defines a function changes. A function in another file that calls or
+inlines an edited one would go on with the old code, so every entry of the cache also carries `kernel_digest`.
+"""
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -12,6 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # A function of arrays that are at most so long is interpreted, until that has taken as long as compiling would.
 _SHORT = 5_000
 _SECONDS = 0.5
+_DECORATORS = frozenset({"compiled", "allocation_free", "compiled_when_worth"})
 
 
 def compiled(**settings: Any) -> Callable[[Function], Function]:
@@ -33,14 +41,78 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
         import numba
 
         try:
-            decorated: Function = numba.njit(cache=True, **settings)(function)
+            decorated = numba.njit(cache=True, **settings)(function)
         except RuntimeError as error:
             if "cannot cache" not in str(error):
                 raise
-            decorated = numba.njit(**settings)(function)
-        return decorated
+            return numba.njit(**settings)(function)  # type: ignore[no-any-return]
+        # An entry with another stamp is compiled again and replaced, so that no old files pile up.
+        entries = decorated._cache._cache_file
+        entries._source_stamp = (entries._source_stamp, kernel_digest())
+        return decorated  # type: ignore[no-any-return]
 
     return decorate
+
+
+@cache
+def kernel_digest(root: Path = Path(__file__).parent) -> str:
+    """Return a digest of everything in a package that compiled functions are made of, in all of its files.
+
+    That is every function in which one of the decorators of this module occurs, and the constants and classes beside
+    it and in the modules that its file imports: numba treats them as fixed. Docstrings, comments, methods and all
+    other functions do not count.
+
+    >>> len(kernel_digest())
+    16
+    """
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
+    # The module itself names the decorators without compiling anything.
+    trees = {
+        path: ast.parse(source)
+        for path, source in sources.items()
+        if any(f"{name}(" in source for name in _DECORATORS) and path != Path(__file__)
+    }
+    imported = {path for tree in trees.values() for path in _imported(tree, root)} & sources.keys()
+    trees |= {path: ast.parse(sources[path]) for path in imported - trees.keys()}
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(trees):
+        digest.update(f"{path.relative_to(root)}\n".encode())
+        for node in trees[path].body:
+            if isinstance(node, ast.ClassDef):
+                node.body = [inner for inner in node.body if not isinstance(inner, ast.FunctionDef)]
+            if _fixed_by_numba(node):
+                digest.update(ast.dump(without_docstrings(node)).encode())
+    return digest.hexdigest()
+
+
+def without_docstrings(tree: ast.AST) -> ast.AST:
+    """Remove the docstrings from a syntax tree, in place, and return it; comments are not part of a tree.
+
+    >>> ast.unparse(without_docstrings(ast.parse("'Words.'; size = 1")))
+    'size = 1'
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and (
+            ast.get_docstring(node, clean=False) is not None
+        ):
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def _imported(tree: ast.Module, root: Path) -> Iterable[Path]:
+    """Yield the files of the package from which a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == root.name:
+            place = root.joinpath(*node.module.split(".")[1:])
+            yield from (place.with_suffix(".py"), place / "__init__.py")
+
+
+def _fixed_by_numba(node: ast.stmt) -> bool:
+    """Return whether a statement of a module is part of machine code: a compiled function, a constant or a class."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        return not names.isdisjoint(_DECORATORS)
+    return isinstance(node, (ast.Assign, ast.AnnAssign, ast.ClassDef))
 
 
 def allocation_free(**settings: Any) -> Callable[[Function], Function]:

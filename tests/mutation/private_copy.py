@@ -59,9 +59,7 @@ class PrivateCopy:
         before, times = path.read_text(encoding="utf-8"), path.stat()
         with tempfile.TemporaryDirectory() as folder:
             cache = Path(folder) / "cache"
-            # A function that calls or inlines a changed one would be found compiled with the old one.
-            if "@compiled(" not in before:
-                shutil.copytree(self.cache, cache)
+            shutil.copytree(self.cache, cache)
             path.write_text(mutant.code, encoding="utf-8")
             try:
                 yield cache

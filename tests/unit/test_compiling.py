@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import farpoint as fp
-from farpoint.compiling import compiled_when_worth
+from farpoint import compiling
+from farpoint.compiling import compiled_when_worth, kernel_digest
 
 MAKES_ARRAYS = {"empty", "zeros", "ones", "full", "arange", "array", "copy", "concatenate", "sort", "argsort", "append"}
 
@@ -41,6 +44,77 @@ def test_discovery_in_a_small_world_needs_no_compiler() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["20", "False"]
+
+
+CALLEE = """\
+"Words."
+from farpoint.compiling import compiled
+from farpoint.sizes import SIZE
+
+@compiled()
+def inner(x):
+    "Words."
+    return x + SIZE
+"""
+CALLER = """\
+from farpoint.compiling import compiled
+from farpoint.callee import inner
+
+@compiled()
+def outer(x):
+    return inner(x)
+"""
+SIZES = "SIZE = 1\n\ndef unrelated():\n    return 0\n"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """Return a package of the same name: a kernel that calls one of another file, which has a constant of a third."""
+    root = tmp_path / "farpoint"
+    root.mkdir()
+    shutil.copy(compiling.__file__, root)
+    files = {"__init__.py": "", "callee.py": CALLEE, "caller.py": CALLER, "sizes.py": SIZES}
+    for name, text in files.items():
+        (root / name).write_text(text)
+    return root
+
+
+def outer_of_one(package: Path) -> int:
+    code = "from farpoint.caller import outer; print(outer(1))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True)
+    return int(run.stdout)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"), [("callee.py", "x + SIZE", "x + 100 * SIZE"), ("sizes.py", "SIZE = 1", "SIZE = 100")]
+)
+def test_kernel_of_another_file_is_compiled_again_where_what_it_calls_changes(
+    package: Path, file: str, old: str, new: str
+) -> None:
+    assert outer_of_one(package) == 2
+    kept = set(package.rglob("*.nb?"))
+    (package / file).write_text((package / file).read_text().replace(old, new))
+    assert outer_of_one(package) == 101
+    assert kept
+    assert set(package.rglob("*.nb?")) == kept
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "same"),
+    [
+        ("callee.py", "Words", "Other words", True),
+        ("callee.py", "return x", "# why\n    return x", True),
+        ("sizes.py", "return 0", "return 1", True),
+        ("callee.py", "x + SIZE", "SIZE + x", False),
+        ("callee.py", "@compiled()", "@compiled(nogil=True)", False),
+        ("sizes.py", "SIZE = 1", "SIZE = 2", False),
+        ("sizes.py", "def unrelated", "class Table:\n    a: int\n\ndef unrelated", False),
+    ],
+)
+def test_digest_of_kernels_changes_with_code_only(package: Path, file: str, old: str, new: str, same: bool) -> None:
+    before = kernel_digest.__wrapped__(package)
+    (package / file).write_text((package / file).read_text().replace(old, new))
+    assert (kernel_digest.__wrapped__(package) == before) is same
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
