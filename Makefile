@@ -36,7 +36,7 @@ package: $(INSTALLED)
 
 # Attacks everything public for minutes; the failures are written to $(OUT)/fuzz.txt.
 fuzz: $(INSTALLED)
-	.venv/bin/python -m tests.fuzz --calls 20000 --commands 2000 --files 5000 --seed 0 --failures $(OUT)/fuzz.txt
+	.venv/bin/python -m tools.fuzz --calls 20000 --commands 2000 --files 5000 --seed 0 --failures $(OUT)/fuzz.txt
 
 lint: $(INSTALLED)
 	.venv/bin/ruff check .
@@ -45,23 +45,23 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	.venv/bin/farpoint bench --out $(OUT)
-	.venv/bin/python -m benchmarks.learning
-	.venv/bin/python -m benchmarks.wrapper
-	.venv/bin/python -m benchmarks.steps
-	.venv/bin/python -m benchmarks.rivals
-	.venv/bin/python -m benchmarks.extension
-	.venv/bin/python -m benchmarks.exploring
-	.venv/bin/python -m benchmarks.choices
-	.venv/bin/python -m benchmarks.studio
+	.venv/bin/python -m research.learning
+	.venv/bin/python -m research.wrapper
+	.venv/bin/python -m research.steps
+	.venv/bin/python -m research.rivals
+	.venv/bin/python -m research.extension
+	.venv/bin/python -m research.exploring
+	.venv/bin/python -m research.choices
+	.venv/bin/python -m research.studio
 
 # Fifty kills of every long command; an hour or more.
 faults: $(INSTALLED)
 	.venv/bin/python -m pytest -q tests/faults
-	.venv/bin/python -m tests.faults.kills 50
+	.venv/bin/python -m tools.kills 50
 
 # Small changes of the source: do the tests notice them? Interrupted, it goes on where it stopped.
 mutants: $(INSTALLED)
-	.venv/bin/python -m tests.mutation --sample 300 --seed 0
+	.venv/bin/python -m tools.mutation --sample 300 --seed 0
 
 # Made anew whenever what is to be installed changes. The paper needs no extras.
 $(CORE): pyproject.toml

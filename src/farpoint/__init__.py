@@ -69,11 +69,11 @@ _MODULES = (
     "engines",
     "envs",
     "errors",
-    "experiments",
     "exploration",
     "files",
     "measures",
     "options",
+    "paper",
     "report",
     "simulation",
     "studio",
@@ -91,11 +91,11 @@ if TYPE_CHECKING:
     from farpoint import engines as engines
     from farpoint import envs as envs
     from farpoint import errors as errors
-    from farpoint import experiments as experiments
     from farpoint import exploration as exploration
     from farpoint import files as files
     from farpoint import measures as measures
     from farpoint import options as options
+    from farpoint import paper as paper
     from farpoint import report as report
     from farpoint import simulation as simulation
     from farpoint import studio as studio

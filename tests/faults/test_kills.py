@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.kills import COMMANDS, kill_and_resume
+from tools.kills import COMMANDS, kill_and_resume
 
 
 @pytest.mark.slow

@@ -14,8 +14,8 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidFile, OutputError
-from farpoint.experiments.framework import Part, Store
 from farpoint.files import results_folder, write_facts, write_rows, write_text
+from farpoint.paper.framework import Part, Store
 from farpoint.report.sheets import new_figure, save_figure
 from tests.helpers.faults import content_of, files_of_at_most, nth_call
 from tests.helpers.options import learned_actor, learned_controller, learned_options, picture_metric

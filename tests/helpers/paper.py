@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import cache
 
-from farpoint.experiments.framework import run
-from farpoint.experiments.paper import SUITE
-from farpoint.experiments.paper.plan import Results, Scale
+from farpoint.paper import SUITE
+from farpoint.paper.framework import run
+from farpoint.paper.plan import Results, Scale
 
 TINY = Scale(n_runs=2, n_corner_runs=3, n_episodes=20, n_windy_episodes=20, n_draws=2, n_probabilities=1)
 

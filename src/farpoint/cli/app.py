@@ -1,26 +1,20 @@
-"""The commands. The module that does the work of a command is imported when the command is run."""
+"""The commands: their arguments, defaults and help texts.
+
+The module that does the work of a command is imported when the command is run, so that ``farpoint --help`` is fast.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
-import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer import Argument, BadParameter, Option
 
 from farpoint import engines
-from farpoint.cli.arguments import (
-    AgentSuiteArguments,
-    CompareArguments,
-    DiscoverArguments,
-    ExploreArguments,
-    StudioArguments,
-    SuiteArguments,
-)
 from farpoint.display import progress_bars
-from farpoint.experiments.suites import SUITES
+from farpoint.errors import InvalidInput, check_path
 
 app = typer.Typer(
     name="farpoint",
@@ -29,6 +23,45 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+_WORLD_HELP = (
+    "four_rooms, maze, ring, open_room, random_maze (the last two also with a size, random_maze:100x200); gym:ENV-ID "
+    "or gym:MODULE:ENV-ID; a map file (text, .npy or PNG); or - for standard input."
+)
+_METHODS_HELP = (
+    "diffusion, farpoint, eigen, cover, betweenness, bottleneck, louvain, successor, visits, random or none."
+)
+
+
+def read_folder(word: str) -> Path:
+    """Return the folder that a word names; an empty one names none, and would be taken for the current folder."""
+    try:
+        return check_path("it", word)
+    except InvalidInput as error:
+        raise BadParameter(str(error)) from error
+
+
+WorldWord = Annotated[str, Argument(help=_WORLD_HELP)]
+Wind = Annotated[float, Option(help="Probability of being blown down.")]
+LargestComponent = Annotated[
+    bool, Option("--largest-component", help="Keep the largest component of a map that is not connected.")
+]
+Engine = Annotated[str, Option(help="Where the work runs: local, dask or ray.")]
+Address = Annotated[
+    str | None, Option(help="Of a running Dask scheduler or Ray cluster.  [default: one on this machine]")
+]
+
+
+def _folder(help: str) -> Any:
+    return Option(help=help, parser=read_folder, metavar="FOLDER")
+
+
+def _run(module: str, arguments: dict[str, Any]) -> None:
+    """Call ``run`` of a module of this package with the arguments of a command."""
+    engine, address = arguments.pop("engine", "local"), arguments.pop("address", None)
+    # Commands have spinners and bars of their own.
+    with progress_bars(False), engines.engine(engine, address):
+        importlib.import_module(f"farpoint.cli.{module}").run(**arguments)
 
 
 def _show_version(wanted: bool) -> None:
@@ -43,74 +76,117 @@ def _show_version(wanted: bool) -> None:
 def root(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+        Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """Find the far points of a world and turn them into skills."""
 
 
-def _add_command(name: str, summary: str, arguments: type[Any], module: str, function: str, *first: str) -> None:
-    """Add a command whose parameters are the fields of the dataclass ``arguments``.
-
-    It calls ``function`` of ``module`` with ``first`` and an object of that dataclass.
-    """
-
-    def command(**words: Any) -> None:
-        given = arguments(**words)
-        # Commands have spinners and bars of their own.
-        with progress_bars(False), engines.engine(getattr(given, "engine", "local"), getattr(given, "address", None)):
-            getattr(importlib.import_module(module), function)(*first, given)
-
-    _take_parameters(command, arguments)
-    app.command(name, help=summary)(command)
-
-
-def _take_parameters(command: Callable[..., None], arguments: type[Any]) -> None:
-    """Give a function the signature that typer reads its parameters from."""
-    hints = get_type_hints(arguments, include_extras=True)
-    parameters = [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in dataclasses.fields(arguments)
-    ]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = hints
+@app.command()
+def discover(
+    world: WorldWord,
+    t: Annotated[float | None, Option(help="Diffusion time; larger gives fewer options.  [default: 4]")] = None,
+    n_options: Annotated[
+        str | None, Option(help="Number of options, or auto; t is then chosen, unless given.", metavar="INTEGER")
+    ] = None,
+    method: Annotated[str, Option(help=_METHODS_HELP)] = "diffusion",
+    solver: Annotated[str, Option(help="auto, spectral, local, truncated or probes.")] = "auto",
+    form: Annotated[str, Option(help="auto, polar, walk or symmetrized; for worlds with wind.")] = "auto",
+    tolerance: Annotated[
+        float | None, Option(help="Relative error that a score may have; makes large t fast.  [default: exact]")
+    ] = None,
+    min_prominence: Annotated[float, Option(help="Leave out goals less prominent than this.")] = 0.0,
+    wind: Wind = 0.0,
+    seed: Annotated[int, Option(help="For the methods that draw at random.")] = 0,
+    largest_component: LargestComponent = False,
+    out: Annotated[Path | None, _folder("Folder for the pictures and options.npz.")] = None,
+    formats: Annotated[str, Option(help="Picture formats, comma-separated: png, pdf, svg.")] = "png",
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """Discover options in WORLD, show them, and write pictures and options.npz."""
+    _run("discover", locals())
 
 
-_add_command(
-    "discover",
-    "Discover options in WORLD, show them, and write pictures and options.npz.",
-    DiscoverArguments,
-    "farpoint.cli.discover",
-    "run",
-)
-_add_command(
-    "compare",
-    f"Compare option-discovery methods on WORLD. Without WORLD: {SUITES['compare'].help}",
-    CompareArguments,
-    "farpoint.cli.compare",
-    "run",
-)
-_add_command(
-    "explore",
-    f"Explore WORLD, of which nothing is known, step by step. Without WORLD: {SUITES['explore'].help}",
-    ExploreArguments,
-    "farpoint.cli.explore",
-    "run",
-)
-_add_command(
-    "studio",
-    "Open the Studio in the browser: draw a world, slide t, watch options and agents.",
-    StudioArguments,
-    "farpoint.cli.studio",
-    "run",
-)
-for _name, _entry in SUITES.items():
-    if _name in ("explore", "compare"):  # have more arguments than a suite
-        continue
-    _takes, _runs = (AgentSuiteArguments, "run_agent_suite") if _entry.agents else (SuiteArguments, "run_suite")
-    _add_command(_name, _entry.help, _takes, "farpoint.cli.suite", _runs, _name)
+@app.command()
+def compare(
+    world: WorldWord,
+    methods: Annotated[
+        str, Option(help=f"Comma-separated: {_METHODS_HELP}")
+    ] = "diffusion,farpoint,eigen,cover,random,none",
+    t: Annotated[float | None, Option(help="Diffusion time.  [default: 4]")] = None,
+    n_options: Annotated[int | None, Option(help="The same number for each method.")] = None,
+    option_probability: Annotated[
+        float | None,
+        Option(help="How often a random decision is an option.  [default: by the options; the paper has 0.5]"),
+    ] = None,
+    wind: Wind = 0.0,
+    n_runs: Annotated[int, Option(help="Learning runs per target.")] = 30,
+    n_episodes: Annotated[
+        int | None, Option(help="Episodes per run, in a world without episodes of its own.  [default: 400]")
+    ] = None,
+    max_steps: Annotated[
+        int | None,
+        Option(
+            help="Steps per episode, in a world without episodes of its own.  [default: 5 times the way to the "
+            "farthest target, at least 100]"
+        ),
+    ] = None,
+    seed: Annotated[int, Option(help="For everything that is drawn at random.")] = 0,
+    largest_component: LargestComponent = False,
+    out: Annotated[Path | None, _folder("Folder for the figure and the table (CSV).")] = None,
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """Compare option-discovery methods on WORLD."""
+    _run("compare", locals())
+
+
+@app.command()
+def explore(
+    world: Annotated[str, Argument(help=f"{_WORLD_HELP} An environment (gym:ENV-ID) is only stepped.")],
+    n_steps: Annotated[int, Option(help="Steps in all, over all episodes.")] = 20_000,
+    method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, betweenness, random or none.")] = "diffusion",
+    n_options: Annotated[int, Option(help="Number of options.")] = 5,
+    option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05,
+    max_episode_steps: Annotated[int | None, Option(help="Length of an episode in a world that has none.")] = None,
+    layout: Annotated[int | None, Option(help="Seed of every reset of an environment.  [default: a new one]")] = None,
+    seed: Annotated[int, Option(help="The same seed gives the same log.")] = 0,
+    checkpoint: Annotated[Path | None, _folder("Folder to go on from if interrupted.")] = None,
+    out: Annotated[Path | None, _folder("Folder for the picture, the options and the table.")] = None,
+) -> None:
+    """Explore WORLD by interaction only, step by step."""
+    _run("explore", locals())
+
+
+@app.command()
+def studio(
+    world: Annotated[str | None, Argument(help="A world to begin with, as in discover.  [default: the last one]")] = (
+        None
+    ),
+    host: Annotated[str, Option(help="Address to listen on; others than this machine's own need the token.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, Option(help="Port to listen on; 0 is any free one.")] = 8765,
+    token: Annotated[str | None, Option(help="Who knows it may open the page.  [default: a new one, where needed]")] = (
+        None
+    ),
+    open: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser.")] = True,
+) -> None:
+    """Open the Studio in the browser: draw a world, slide t, watch options and agents."""
+    _run("studio", locals())
+
+
+@app.command()
+def paper(
+    only: Annotated[
+        str | None, Option(help="Only these sections, comma-separated; a wrong name shows those that exist.")
+    ] = None,
+    quick: Annotated[bool, Option("--quick", help="Far less work, for a first look.")] = False,
+    jobs: Annotated[int, Option(help="Workers; -1 is one per core. The numbers do not depend on it.")] = -1,
+    out: Annotated[Path, _folder("Folder for the page, its figures and tables, and the results.")] = Path("out"),
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """Reproduce the paper: every table and figure on one page. Continues where it was stopped."""
+    _run("paper", locals())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from farpoint.cli.arguments import CompareArguments
 from farpoint.measures.harm import effect_of
 from farpoint.options import OptionSet
 from farpoint.report.names import METHOD_TITLES
@@ -33,9 +32,9 @@ def print_harm(console: Console, options: OptionSet, option_probability: float |
     console.print(Text(line, style="yellow"), soft_wrap=True)
 
 
-def print_choices(console: Console, found: list[OptionSet], arguments: CompareArguments) -> None:
+def print_choices(console: Console, found: list[OptionSet], option_probability: float | None, seed: int) -> None:
     """Print how options were chosen, and a warning for each method whose options harm."""
     for options in found:
         print_choice(console, options)
     for options in found:
-        print_harm(console, options, arguments.option_probability, arguments.seed)
+        print_harm(console, options, option_probability, seed)

@@ -13,13 +13,11 @@ from rich.text import Text
 
 from farpoint.agents import LearningResult, learn
 from farpoint.agents.learning import check_run_length
-from farpoint.cli.arguments import CompareArguments, SuiteArguments
 from farpoint.cli.cells import Cell, about_cells, fact_columns, short
 from farpoint.cli.choices import print_choices
 from farpoint.cli.compare_episodes import run_episodes
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.fitting import Row, print_rows
-from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
@@ -42,6 +40,7 @@ _OPTIONS_OF_MANY = 20
 _LONGEST_COVER = 1_000_000
 # An episode of learning lasts so many times as long as the way to the farthest target; the paper's 100 at least.
 _EPISODE_LENGTHS, _SHORTEST_EPISODE, _LONGEST_EPISODE = 5, 100, 10_000
+_EPISODES = 400
 
 
 @dataclass(frozen=True)
@@ -69,45 +68,80 @@ class Measured:
         return Cell(self.cover.mean, self.cover.low, self.cover.high)
 
 
-def run(arguments: CompareArguments) -> None:
-    """Measure every method, print the table, and write the figure and the table; without a world, run the suite."""
-    if arguments.world is None:
-        out = Path("out") if arguments.out is None else arguments.out
-        run_suite(
-            "compare",
-            SuiteArguments(arguments.only, arguments.quick, arguments.jobs, out, arguments.engine, arguments.address),
-        )
-        return
-    if arguments.only is not None or arguments.quick:
-        raise InvalidInput("--only and --quick must go without WORLD; got both. They belong to the suite.")
+@dataclass(frozen=True)
+class Settings:
+    """What every method of one comparison is measured with."""
+
+    t: float | None = None
+    n_options: int | None = None
+    option_probability: float | None = None
+    n_runs: int = 30
+    n_episodes: int = _EPISODES
+    seed: int = 0
+
+
+def run(
+    world: str,
+    methods: str,
+    t: float | None = None,
+    n_options: int | None = None,
+    option_probability: float | None = None,
+    wind: float = 0.0,
+    n_runs: int = 30,
+    n_episodes: int | None = None,
+    max_steps: int | None = None,
+    seed: int = 0,
+    largest_component: bool = False,
+    out: Path | None = None,
+) -> None:
+    """Measure every method, print the table, and write the figure and the table."""
     console = CommandConsole()
-    methods = [check_word("method", word.strip(), METHODS) for word in arguments.methods.split(",")]
-    _check_numbers(arguments)
-    world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
-    if world.restart is not None:
-        with results_folder(arguments.out) if arguments.out else nullcontext() as folder:
-            run_episodes(console, world, methods, arguments, folder)
-        _print_files(console, arguments)
-        return
-    with results_folder(arguments.out) if arguments.out else nullcontext() as folder:
-        measured = {}
-        with console.status("comparing …") as status:
-            start, targets = _task(world, arguments.seed)
-            max_steps = arguments.max_steps or _episode_length(world, start, targets)
-            for method in methods:
-                status.update(f"measuring {METHOD_TITLES[method]} …")
-                measured[method] = _measure(world, method, arguments, start, targets, max_steps)
-            if folder is not None:
-                status.update("drawing …")
-                _write(world, measured, folder)
+    names = [check_word("method", word.strip(), METHODS) for word in methods.split(",")]
+    # Before any work: a number that some measure would refuse later.
+    for name, number in {"n-runs": n_runs, "n-episodes": n_episodes, "max-steps": max_steps}.items():
+        if number is not None:
+            check_integer(f"--{name}", number, 1)
+    check_integer("--seed", seed, 0)
+    if t is not None:
+        check_time(t)
+    if n_options is not None:
+        check_integer("--n-options", n_options, 1)
+    if option_probability is not None:
+        check_option_probability(option_probability)
+    place = read_world(world, wind, largest_component, seed)
+    settings = Settings(t, n_options, option_probability, n_runs, _EPISODES if n_episodes is None else n_episodes, seed)
+    with results_folder(out) if out else nullcontext() as folder:
+        if place.restart is None:
+            _run_tasks(console, place, names, settings, max_steps, folder)
+        else:
+            if n_episodes is not None or max_steps is not None:
+                raise InvalidInput(
+                    "--n-episodes and --max-steps must go with a world without episodes of its own; got "
+                    f"{place.name}, whose episodes end as it says."
+                )
+            run_episodes(console, place, names, settings, folder)
+    if out:
+        console.print(Text(f"comparison.png and comparison.csv in {out}/"), soft_wrap=True)
+
+
+def _run_tasks(
+    console: Console, world: World, methods: list[str], settings: Settings, max_steps: int | None, folder: Path | None
+) -> None:
+    """Print steps between states, cover time and learning, for each method."""
+    measured = {}
+    with console.status("comparing …") as status:
+        start, targets = _task(world, settings.seed)
+        max_steps = max_steps or _episode_length(world, start, targets)
+        check_run_length(settings.n_episodes, max_steps)
+        for method in methods:
+            status.update(f"measuring {METHOD_TITLES[method]} …")
+            measured[method] = _measure(world, method, settings, start, targets, max_steps)
+        if folder is not None:
+            status.update("drawing …")
+            _write(world, measured, folder)
     _print(console, world, measured)
-    print_choices(console, [one.options for one in measured.values()], arguments)
-    _print_files(console, arguments)
-
-
-def _print_files(console: Console, arguments: CompareArguments) -> None:
-    if arguments.out:
-        console.print(Text(f"comparison.png and comparison.csv in {arguments.out}/"), soft_wrap=True)
+    found = [one.options for one in measured.values()]
+    print_choices(console, found, settings.option_probability, settings.seed)
 
 
 def _episode_length(world: World, start: int, targets: NDArray[np.int64]) -> int:
@@ -115,21 +149,6 @@ def _episode_length(world: World, start: int, targets: NDArray[np.int64]) -> int
     ways = [steps_to(world, int(target))[start] for target in targets]
     farthest = max((way for way in ways if np.isfinite(way)), default=0.0)
     return int(np.clip(_EPISODE_LENGTHS * farthest, _SHORTEST_EPISODE, _LONGEST_EPISODE))
-
-
-def _check_numbers(arguments: CompareArguments) -> None:
-    """Fail before any work on a number that some measure would refuse later."""
-    for name in ("n_runs", "n_episodes", "max_steps"):
-        if getattr(arguments, name) is not None:
-            check_integer(f"--{name.replace('_', '-')}", getattr(arguments, name), 1)
-    check_run_length(arguments.n_episodes, arguments.max_steps or _LONGEST_EPISODE)
-    check_integer("--seed", arguments.seed, 0)
-    if arguments.t is not None:
-        check_time(arguments.t)
-    if arguments.n_options is not None:
-        check_integer("--n-options", arguments.n_options, 1)
-    if arguments.option_probability is not None:
-        check_option_probability(arguments.option_probability)
 
 
 def _task(world: World, seed: int) -> tuple[int, NDArray[np.int64]]:
@@ -149,23 +168,23 @@ def _task(world: World, seed: int) -> tuple[int, NDArray[np.int64]]:
 
 
 def _measure(
-    world: World, method: str, arguments: CompareArguments, start: int, targets: NDArray[np.int64], max_steps: int
+    world: World, method: str, settings: Settings, start: int, targets: NDArray[np.int64], max_steps: int
 ) -> Measured:
-    count = arguments.n_options
+    count = settings.n_options
     if count is None and world.n_states > _MANY_STATES and method != "none":
         # There would be thousands of local maxima, and each option costs a solve of the whole world.
         count = _OPTIONS_OF_MANY
-        if arguments.t is not None:
-            count = min(count, len(discover(world, t=arguments.t)))
-    options = discover(world, method, t=arguments.t, n_options=count, seed=arguments.seed)
-    chance = options.option_probability if arguments.option_probability is None else arguments.option_probability
+        if settings.t is not None:
+            count = min(count, len(discover(world, t=settings.t)))
+    options = discover(world, method, t=settings.t, n_options=count, seed=settings.seed)
+    chance = options.option_probability if settings.option_probability is None else settings.option_probability
     try:
         cover = cover_time(
             world,
             options,
             start=start,
             option_probability=chance,
-            seed=arguments.seed,
+            seed=settings.seed,
             max_steps=_LONGEST_COVER,
             n_runs=50,
         )
@@ -177,7 +196,7 @@ def _measure(
     return Measured(
         options,
         chance,
-        steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=arguments.seed),
+        steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=settings.seed),
         cover,
         learn(
             world,
@@ -185,10 +204,10 @@ def _measure(
             start=start,
             targets=targets,
             option_probability=chance,
-            n_runs=arguments.n_runs,
-            n_episodes=arguments.n_episodes,
+            n_runs=settings.n_runs,
+            n_episodes=settings.n_episodes,
             max_steps=max_steps,
-            seed=arguments.seed,
+            seed=settings.seed,
         ),
         max_steps,
     )

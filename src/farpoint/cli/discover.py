@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from farpoint.cli.arguments import DiscoverArguments
 from farpoint.cli.choices import print_choice, print_harm
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.map_text import print_map
@@ -31,20 +30,50 @@ KEPT_STATES = 1_000_000
 _NARROW = 70
 
 
-def run(arguments: DiscoverArguments) -> None:
+def run(
+    world: str,
+    t: float | None = None,
+    n_options: str | None = None,
+    method: str = "diffusion",
+    solver: str = "auto",
+    form: str = "auto",
+    tolerance: float | None = None,
+    min_prominence: float = 0.0,
+    wind: float = 0.0,
+    seed: int = 0,
+    largest_component: bool = False,
+    out: Path | None = None,
+    formats: str = "png",
+) -> None:
     """Discover options, print them, and write pictures and options.npz."""
     console = CommandConsole()
-    formats = [check_word("picture format", word.strip(), FORMATS) for word in arguments.formats.split(",")]
-    world = read_world(arguments.world, arguments.wind, arguments.largest_component, arguments.seed)
-    blocks = _blocks_folder(arguments, world)
+    endings = [check_word("picture format", word.strip(), FORMATS) for word in formats.split(",")]
+    place = read_world(world, wind, largest_component, seed)
+    blocks = _blocks_folder(place, method, t, n_options, solver, tolerance, out)
     skipped: dict[str, str] = {}
     n_pictures = 0
-    with results_folder(arguments.out) if arguments.out else nullcontext() as folder:
-        options, seconds = _discover(world, arguments, blocks)
+    with results_folder(out) if out else nullcontext() as folder:
+        with progress_bar() as progress:
+            task = progress.add_task("discovering options", total=None)
+            began = time.perf_counter()
+            options = discover_options(
+                place,
+                method,
+                t=t,
+                n_options=_number(n_options),
+                seed=seed,
+                solver=solver,
+                form=form,
+                min_prominence=min_prominence,
+                tolerance=tolerance,
+                checkpoint=blocks,
+                progress=lambda done, total: progress.update(task, completed=done, total=total),
+            )
+            seconds = time.perf_counter() - began
         if folder is not None:
             with console.status("drawing …"):
                 options.save(folder / "options.npz")
-                skipped = draw_options(options, folder, formats, arguments.tolerance)
+                skipped = draw_options(options, folder, endings, tolerance)
                 n_pictures = len(list(folder.iterdir())) - 1
     # Not before the results are in place: until then an interrupted run continues from the blocks.
     if blocks is not None:
@@ -52,32 +81,11 @@ def run(arguments: DiscoverArguments) -> None:
     _print_facts(console, _facts(options, seconds))
     print_choice(console, options)
     print_map(console, options)
-    print_harm(console, options, None, arguments.seed)
-    if arguments.out:
-        console.print(Text(f"options.npz and {n_pictures} pictures in {arguments.out}/"), soft_wrap=True)
+    print_harm(console, options, None, seed)
+    if out:
+        console.print(Text(f"options.npz and {n_pictures} pictures in {out}/"), soft_wrap=True)
         for name, reason in skipped.items():
             console.print(Text(f"no picture of the {name}: {reason}"))
-
-
-def _discover(world: World, arguments: DiscoverArguments, blocks: Path | None) -> tuple[OptionSet, float]:
-    """Return the options and the seconds that they took."""
-    with progress_bar() as progress:
-        task = progress.add_task("discovering options", total=None)
-        began = time.perf_counter()
-        options = discover_options(
-            world,
-            arguments.method,
-            t=arguments.t,
-            n_options=_number(arguments.n_options),
-            seed=arguments.seed,
-            solver=arguments.solver,
-            form=arguments.form,
-            min_prominence=arguments.min_prominence,
-            tolerance=arguments.tolerance,
-            checkpoint=blocks,
-            progress=lambda done, total: progress.update(task, completed=done, total=total),
-        )
-        return options, time.perf_counter() - began
 
 
 def _number(word: str | None) -> int | str | None:
@@ -90,16 +98,22 @@ def _number(word: str | None) -> int | str | None:
         raise InvalidInput(f"--n-options must be a whole number or auto; got {word!r}.") from None
 
 
-def _blocks_folder(arguments: DiscoverArguments, world: World) -> Path | None:
+def _blocks_folder(
+    world: World,
+    method: str,
+    t: float | None,
+    n_options: str | None,
+    solver: str,
+    tolerance: float | None,
+    out: Path | None,
+) -> Path | None:
     """Return the folder that keeps the finished blocks of a large score, or None if there are none to keep."""
-    t_is_chosen = arguments.t is None and arguments.n_options is not None
-    in_blocks = arguments.solver == "local" or (arguments.solver == "auto" and world.symmetric)
-    if arguments.out is None or arguments.method != "diffusion" or t_is_chosen or not in_blocks:
+    t_is_chosen = t is None and n_options is not None
+    in_blocks = solver == "local" or (solver == "auto" and world.symmetric)
+    if out is None or method != "diffusion" or t_is_chosen or not in_blocks or world.n_states < KEPT_STATES:
         return None
-    if world.n_states < KEPT_STATES:
-        return None
-    exact = "" if arguments.tolerance is None else f"-{arguments.tolerance:g}"
-    return arguments.out / f".blocks-t{4 if arguments.t is None else arguments.t:g}{exact}-{world.fingerprint[:8]}"
+    exact = "" if tolerance is None else f"-{tolerance:g}"
+    return out / f".blocks-t{4 if t is None else t:g}{exact}-{world.fingerprint[:8]}"
 
 
 def _facts(options: OptionSet, seconds: float) -> dict[str, str]:

@@ -11,11 +11,9 @@ import numpy as np
 from rich.text import Text
 
 from farpoint import exploration
-from farpoint.cli.arguments import ExploreArguments, SuiteArguments
 from farpoint.cli.console import CommandConsole
 from farpoint.cli.own_modules import make_named_env
 from farpoint.cli.progress import progress_bar
-from farpoint.cli.suite import run_suite
 from farpoint.cli.worlds import read_world
 from farpoint.errors import InvalidInput
 from farpoint.files import results_folder, write_rows
@@ -26,53 +24,54 @@ from farpoint.report.sheets import new_figure, save_figure
 _MILESTONES = (0.5, 0.9, 1.0)
 
 
-def run(arguments: ExploreArguments) -> None:
-    """Explore one world or environment; without one, run the suite."""
-    if arguments.world is None:
-        out = Path("out") if arguments.out is None else arguments.out
-        run_suite(
-            "explore",
-            SuiteArguments(arguments.only, arguments.quick, arguments.jobs, out, arguments.engine, arguments.address),
-        )
-        return
-    if arguments.only is not None or arguments.quick:
-        raise InvalidInput("--only and --quick must go without WORLD; got both. They belong to the suite.")
+def run(
+    world: str,
+    n_steps: int = 20_000,
+    method: str = "diffusion",
+    n_options: int = 5,
+    option_probability: float = 0.05,
+    max_episode_steps: int | None = None,
+    layout: int | None = None,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    out: Path | None = None,
+) -> None:
+    """Explore one world or environment."""
     console = CommandConsole()
-    env, settings = _read(arguments)
-    with results_folder(arguments.out) if arguments.out else nullcontext() as folder, progress_bar() as progress:
-        task = progress.add_task("exploring", total=arguments.n_steps)
+    env, settings = _read(world, max_episode_steps, layout)
+    with results_folder(out) if out else nullcontext() as folder, progress_bar() as progress:
+        task = progress.add_task("exploring", total=n_steps)
         found = exploration.explore(
             env,
-            arguments.n_steps,
-            arguments.method,
-            n_options=arguments.n_options,
-            option_probability=arguments.option_probability,
-            checkpoint=arguments.checkpoint,
+            n_steps,
+            method,
+            n_options=n_options,
+            option_probability=option_probability,
+            checkpoint=checkpoint,
             progress=lambda done, total: progress.update(task, completed=done, total=total),
-            seed=arguments.seed,
+            seed=seed,
             **settings,
         )
         if folder is not None:
             _write(found, folder)
     for name, value in _facts(found).items():
         console.print(Text(f"{name}: {value}"))
-    if arguments.out:
-        console.print(Text(f"coverage.png, coverage.csv and options.npz in {arguments.out}/"), soft_wrap=True)
+    if out:
+        console.print(Text(f"coverage.png, coverage.csv and options.npz in {out}/"), soft_wrap=True)
 
 
-def _read(arguments: ExploreArguments) -> tuple[Any, dict[str, Any]]:
+def _read(word: str, max_episode_steps: int | None, layout: int | None) -> tuple[Any, dict[str, Any]]:
     """Return the environment or world, and the settings that belong to its kind."""
-    assert arguments.world is not None
-    if arguments.world.startswith("gym:"):
-        if arguments.max_episode_steps is not None:
+    if word.startswith("gym:"):
+        if max_episode_steps is not None:
             raise InvalidInput("--max-episode-steps must go with a world; got an environment, which has its own.")
-        return make_named_env(arguments.world.removeprefix("gym:")), {"layout": arguments.layout}
-    if arguments.layout is not None:
+        return make_named_env(word.removeprefix("gym:")), {"layout": layout}
+    if layout is not None:
         raise InvalidInput("--layout must go with an environment (gym:ENV-ID); got a world.")
-    world = read_world(arguments.world)
+    world = read_world(word)
     # The start of a map that has none: its first state.
     world = replace(world, start=0) if world.start is None and world.starts is None else world
-    return world, {"max_episode_steps": arguments.max_episode_steps}
+    return world, {"max_episode_steps": max_episode_steps}
 
 
 def _facts(found: exploration.Exploration) -> dict[str, str]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from farpoint.cli.arguments import StudioArguments
 from farpoint.cli.worlds import read_input
 from farpoint.studio.server import serve
 from farpoint.studio.sources import Source, source_of_word
 
 
-def run(arguments: StudioArguments) -> None:
+def run(
+    world: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    token: str | None = None,
+    open: bool = True,
+) -> None:
     """Serve the page until it is interrupted."""
-    source = None if arguments.world is None else _source(arguments.world)
-    serve(
-        source,
-        host=arguments.host,
-        port=arguments.port,
-        token=arguments.token,
-        show=arguments.open,
-    )
+    serve(None if world is None else _source(world), host=host, port=port, token=token, show=open)
 
 
 def _source(word: str) -> Source:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.plain import learn_plainly
 
 import farpoint as fp
 from farpoint.errors import InvalidInput, UnknownName
+from research.plain import learn_plainly
 
 
 @pytest.mark.parametrize("algorithm", ["paper", "smdp", "intra-option"])

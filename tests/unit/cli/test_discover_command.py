@@ -14,7 +14,6 @@ from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.cli import discover as command
-from farpoint.cli.arguments import DiscoverArguments
 from farpoint.cli.map_text import map_marks
 from farpoint.cli.pictures import draw_options
 from farpoint.errors import OutputError
@@ -212,14 +211,13 @@ def test_blocks_of_a_large_score_are_kept_until_the_results_are_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "KEPT_STATES", 100)
-    arguments = DiscoverArguments(world="open_room:30x30", out=tmp_path)
 
     def interrupted(*_: object) -> dict[str, str]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "draw_options", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        command.run(arguments)
+        command.run("open_room:30x30", out=tmp_path)
     (blocks,) = tmp_path.iterdir()
     assert blocks.name.startswith(".blocks-t4-")
     assert list(blocks.glob("*.npz"))
@@ -227,10 +225,10 @@ def test_blocks_of_a_large_score_are_kept_until_the_results_are_in_place(
     # The results cannot be moved into place, so that there is still something to continue from.
     (tmp_path / "score.png").mkdir()
     with pytest.raises(OutputError, match=r"score\.png must be a file or not exist"):
-        command.run(arguments)
+        command.run("open_room:30x30", out=tmp_path)
     assert blocks.exists()
     (tmp_path / "score.png").rmdir()
-    command.run(arguments)
+    command.run("open_room:30x30", out=tmp_path)
     assert not blocks.exists()
     assert fp.OptionSet.load(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
 

@@ -1,6 +1,6 @@
 """A few components of the spectrum of a large world, none missing, and the Fiedler vector as edges are added.
 
-Measured on two cores (``python -m benchmarks.rivals``): on worlds that lie in a plane (mazes, rooms) the factorization
+Measured on two cores (``python -m research.rivals``): on worlds that lie in a plane (mazes, rooms) the factorization
 is the faster at every size up to a million states, and accurate to 10⁻¹⁴ where LOBPCG stops at 10⁻⁹, which there is
 more than the gap between ν₂ and ν₃. On worlds whose layers are wide (grids of three dimensions, random graphs) its
 factors fill up and multigrid is the faster from about 20 000 states on.

@@ -1,4 +1,4 @@
-"""Scores on a GPU: everything around the kernels, which themselves are checked by ``benchmarks/gpu.py``."""
+"""Scores on a GPU: everything around the kernels, which themselves are checked by ``research/gpu.py``."""
 
 from __future__ import annotations
 

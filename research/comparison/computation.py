@@ -1,0 +1,93 @@
+"""What is measured with one method in one world."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from farpoint.agents import learn
+from farpoint.errors import InvalidInput
+from farpoint.measures import (
+    best_option_probability,
+    cover_time,
+    first_visits,
+    interquartile_mean,
+    steps_between_states,
+)
+from farpoint.options import OptionSet, discover
+from farpoint.paper.framework import Arrays
+from farpoint.worlds import World
+from research.comparison.plan import N_OPTIONS, make_world
+
+# An agent that has not visited every state by then counts as this long.
+_LONGEST_COVER = 300_000
+_EPISODIC_STEPS = 100_000
+_N_TARGETS = 5
+_MAX_STEPS = 100
+
+
+def _measure(
+    n_jobs: int, family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int
+) -> Arrays:
+    world = make_world(family, world_name)
+    _options(world, method, 2, n_jobs=1)  # compiles what is not yet compiled, so that it is not timed
+    began = time.perf_counter()
+    options = _options(world, method, N_OPTIONS, n_jobs)
+    seconds = time.perf_counter() - began
+    chance = _probability(world, options, method, n_jobs)
+    found = {"seconds": seconds, "n_options": float(len(options)), "p": chance}
+    if world.restart is not None:
+        visits = first_visits(
+            world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, option_probability=chance, n_jobs=n_jobs
+        )
+        firsts = np.minimum(visits[:, world.targets].min(axis=1), _EPISODIC_STEPS)
+        found["target"] = interquartile_mean(firsts).value
+    else:
+        found |= _in_a_world(world, options, chance, n_runs, n_episodes, n_cover_runs, n_jobs)
+    return {name: np.array(value) for name, value in found.items()}
+
+
+def _options(world: World, method: str, most: int, n_jobs: int) -> OptionSet:
+    """Return so many options, fewer where a method has no more in a small world."""
+    n_options = min(most, world.n_states // 3)
+    while True:
+        try:
+            return discover(world, method, n_options=n_options, n_jobs=n_jobs)
+        except InvalidInput:
+            if n_options == 1:
+                raise
+            n_options -= 1
+
+
+def _probability(world: World, options: OptionSet, method: str, n_jobs: int) -> float:
+    """Return the best probability for these options: found with farpoint options, and searched for with the others.
+
+    In environments, where episodes begin anew, all follow the same rule.
+    """
+    if method == "farpoint" or world.restart is not None or not len(options):
+        return options.option_probability
+    return best_option_probability(world, options, n_jobs=n_jobs)
+
+
+def _in_a_world(
+    world: World, options: OptionSet, chance: float, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int
+) -> dict[str, float]:
+    steps = steps_between_states(world, options, option_probability=chance, n_jobs=n_jobs)
+    try:
+        cover = cover_time(
+            world, options, option_probability=chance, n_runs=n_cover_runs, max_steps=_LONGEST_COVER, n_jobs=n_jobs
+        ).mean
+    except InvalidInput:
+        cover = float(_LONGEST_COVER)
+    start = 0 if world.start is None else world.start
+    others = np.delete(np.arange(world.n_states), start)
+    targets = np.random.default_rng(0).choice(others, size=min(_N_TARGETS, others.size), replace=False)
+    learning = learn(
+        world, options, start=start, targets=np.sort(targets), option_probability=chance, n_runs=n_runs,
+        n_episodes=n_episodes, max_steps=_MAX_STEPS, n_jobs=n_jobs,
+    )  # fmt: skip
+    return {"steps": steps.mean, "cover": cover, "learning": float(learning.run_means.mean())}
+
+
+KINDS = {"measure": _measure}

@@ -1,0 +1,7 @@
+"""``python -m research.exploration``: run the suite."""
+
+from research.exploration import SUITE
+from research.suites import main
+
+if __name__ == "__main__":
+    main(SUITE)

@@ -1,0 +1,81 @@
+"""The figure of each experiment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from farpoint.paper.framework import Captioned
+from farpoint.report.curves import band, tidy
+from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
+from farpoint.report.sheets import new_figure
+from research.large.coverage import METHODS
+from research.large.plan import (
+    EXTENSIONS,
+    POLICIES,
+    SHARES,
+    TIMES,
+    WORLD_TITLES,
+    Results,
+    coverage_pairs,
+    coverage_part,
+    extension_part,
+)
+
+_EXTENSION_COLORS = {"nystrom": "#0072b2", "harmonics": "#d55e00"}
+_UNITS = {"maze": "steps", "pointmaze": "pushes"}
+
+
+def draw_extension(results: Results) -> list[Captioned]:
+    """Return the correlation with the true score over the share of the states, for each world."""
+    worlds = (*results.scale.worlds, *results.scale.large_worlds)
+    figure = new_figure(12.5, 3.4)
+    percent = 100 * np.array(SHARES)
+    panels = figure.subplots(1, len(worlds), sharey=True)
+    for axes, world in zip(panels, worlds, strict=True):
+        for method in EXTENSIONS:
+            for t, line in zip(TIMES, ("-", "--"), strict=True):
+                parts = [extension_part(world, t, share, method, results.scale) for share in SHARES]
+                means = [results[part]["correlation"].mean() for part in parts]
+                axes.plot(percent, means, line, color=_EXTENSION_COLORS[method], marker="o", markersize=4,
+                          label=f"{method}, t = {t}")  # fmt: skip
+        axes.set_title(WORLD_TITLES[world], loc="left", fontsize=11)
+        axes.set_xscale("log")
+        axes.set_xticks(percent, [f"{value:g}" for value in percent])
+        axes.minorticks_off()
+        axes.set_xlabel("% of the states")
+        axes.grid(alpha=0.2)
+        tidy(axes)
+    panels[0].set_ylabel("correlation with $f_t$")
+    panels[0].set_ylim(-0.05, 1.02)
+    panels[-1].legend(frameon=False, fontsize=8, loc="lower right")
+    return [("Correlation with the true score, over the share of states that was used.", figure)]
+
+
+def draw_coverage(results: Results, *, env: str) -> list[Captioned]:
+    """Return a maze with the goals of each method, and the share of it that was visited, for each policy."""
+    policies = list(dict.fromkeys(policy for _, policy in coverage_pairs(env)))
+    figure = new_figure(4.6 + 4.2 * len(policies), 4.2)
+    axes_map, *panels = figure.subplots(
+        1, 1 + len(policies), gridspec_kw={"width_ratios": [1.15] + [1] * len(policies)}
+    )
+    floor = results[coverage_part("none", "lookup", results.scale, env)]["floor"]
+    axes_map.imshow(~floor, cmap="Greys", vmin=0, vmax=1.6, extent=(0, floor.shape[1], floor.shape[0], 0))
+    for method in ("eigen", "random", "diffusion"):
+        goals = results[coverage_part(method, "lookup", results.scale, env)]["goals"]
+        axes_map.scatter(*goals.T, s=26, color=METHOD_COLORS[method], label=METHOD_TITLES[method], zorder=3)
+    axes_map.set_axis_off()
+    axes_map.set_title("goals on the sampled graph", loc="left", fontsize=11)
+    axes_map.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncol=3)
+    for axes, policy in zip(panels, policies, strict=True):
+        for method in METHODS:
+            part = coverage_part(method, "lookup" if method == "none" else policy, results.scale, env)
+            every, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
+            shares = every.reshape(-1, len(steps))
+            error = 1.96 * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+            band(axes, steps, shares.mean(axis=0), error, color=METHOD_COLORS[method], label=METHOD_TITLES[method])
+        axes.set(xlabel=_UNITS[env], ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))
+        axes.set_title(POLICIES[policy], loc="left", fontsize=11)
+        tidy(axes)
+    panels[0].legend(frameon=False, fontsize=8, loc="lower right")
+    caption = f"Share of the maze's cells seen over {_UNITS[env]}: means, and 95 % bands over agents."
+    return [(caption, figure)]

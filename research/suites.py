@@ -1,0 +1,31 @@
+"""The command line of the suites that are not on the runner yet: ``python -m research.exploration --quick``."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from farpoint.cli.paper import run_suite
+from farpoint.paper.framework import Suite
+from farpoint.simulation.tables import check_option_probability
+
+
+def main(suite: Suite[Any], words: list[str] | None = None) -> None:
+    """Run a suite by the words of the command line; write its page, figures and tables."""
+    parser = argparse.ArgumentParser(description=suite.title)
+    parser.add_argument("--only", help="only these sections, comma-separated; a wrong name shows those that exist")
+    parser.add_argument("--quick", action="store_true", help="far less work, for a first look")
+    parser.add_argument("--jobs", type=int, default=-1, help="workers; -1 is one per core")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for the page and the tables")
+    by_agents = "option_probability" in {item.name for item in fields(suite.full)}
+    if by_agents:
+        parser.add_argument("--option-probability", type=float, help="how often a random decision is an option")
+    given = vars(parser.parse_args(words))
+    chance = given.pop("option_probability", None)
+    if chance is not None:
+        chance = check_option_probability(chance)
+        full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
+        suite = replace(suite, full=full, quick=quick)
+    run_suite(suite, **given)

@@ -1,5 +1,0 @@
-"""Exploring from scratch: how many steps until a world has been seen, with every step counted."""
-
-from farpoint.experiments.exploration.suite import SUITE
-
-__all__ = ["SUITE"]

@@ -1,5 +1,0 @@
-"""Worlds too large or too continuous to enumerate: scores, goals and options from samples."""
-
-from farpoint.experiments.large.suite import SUITE
-
-__all__ = ["SUITE"]

@@ -1,0 +1,108 @@
+"""Worlds too large to enumerate: small versions of what ``farpoint large`` does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import farpoint as fp
+from farpoint.errors import MissingExtra
+from farpoint.measures.statistics import Estimate, mean_of_runs
+from farpoint.paper.framework import run
+from farpoint.paper.framework.reporting import build_report
+from research.large import SUITE, coverage
+from research.large.computation import share_of_goals
+from research.large.plan import Scale
+from research.large.rows import interval_over_logs
+
+TINY = Scale(
+    n_draws=1,
+    n_neural_steps=3,
+    n_cosine_steps=3,
+    n_coverage_steps=60,
+    n_agents=2,
+    n_logs=2,
+    n_log_steps=4_000,
+    n_updates=20,
+    n_trials=1,
+    worlds=("four_rooms",),
+    large_worlds=("ring",),
+    cosine_worlds=("four_rooms",),
+)
+
+
+def test_goals_count_as_found_within_two_moves() -> None:
+    world = fp.grid((20,))
+    true, near, far = np.zeros(20), np.zeros(20), np.zeros(20)
+    true[[5, 15]], near[[7, 15]], far[[8, 15]] = 1.0, 1.0, 1.0
+    assert share_of_goals(world, true, near) == 1.0
+    assert share_of_goals(world, true, far) == 0.5
+
+
+def test_options_from_samples_alone_show_more_of_the_maze() -> None:
+    """Coverage is above that of primitive actions, with 95 % intervals that do not overlap."""
+    env = coverage.make_maze()
+    setting = coverage.SETTINGS["maze"]
+    recorded = coverage.record(setting, 60_000, seed=0)
+    world = coverage.sampled_world(recorded, setting, seed=0)
+    goals = coverage.goals_of(world, "diffusion", setting.n_options, seed=0)
+    control = fp.options.direction_controller(env.displacements)
+    options = fp.GraphOptions(fp.OptionSet(world, goals), control, radius=setting.radius)
+    checkpoints = np.array([600])
+
+    def covered(acting: fp.options.Options[Any]) -> Estimate:
+        return mean_of_runs([coverage.cells_seen(env, acting, 0.5, checkpoints, seed=seed)[0] for seed in range(10)])
+
+    helped, alone = covered(options), covered(fp.options.OptionList([]))
+    assert helped.low > alone.high
+
+
+def test_every_method_has_its_goals() -> None:
+    setting = coverage.SETTINGS["maze"]
+    world = coverage.sampled_world(coverage.record(setting, 30_000, seed=1), setting, seed=1)
+    for method in ("diffusion", "eigen", "random"):
+        goals = coverage.goals_of(world, method, 12, seed=0)
+        assert len(set(goals.tolist())) == 12
+    assert coverage.goals_of(world, "none", 12, seed=0).size == 0
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_was_measured() -> None:
+    experiments = SUITE.choose(["extension", "eigenfunctions", "coverage"])
+    results = run(SUITE, experiments, TINY)
+    report = build_report(SUITE, experiments, results)
+    text = report.page.to_html()
+    for experiment in experiments:
+        assert experiment.title in text
+    assert text.count("<img") == 2
+    assert len(report.tables["extension"]) == 2 * (2 + 2) + 2
+    assert {row["world"] for row in report.tables["eigenfunctions"]} == {"4Rooms"}
+    assert len(report.tables["coverage"]) == 7
+    last = report.tables["coverage"][-1]
+    assert (last["steps"], last["with its log"]) == ("60", "60")
+    assert report.tables["coverage"][0]["with its log"] == "4,060"
+
+
+def test_intervals_are_over_logs_and_agents() -> None:
+    rng = np.random.default_rng(0)
+    # Logs that differ much, agents that hardly do: the interval is that of the three means, not of thirty runs.
+    values = np.array([0.2, 0.5, 0.8])[:, None] + rng.normal(0, 0.01, (3, 10))
+    both = interval_over_logs(values)
+    alone = mean_of_runs(values.ravel())
+    assert both.value == pytest.approx(values.mean())
+    assert both.high - both.low > 1.5 * (alone.high - alone.low)
+
+
+def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "torch" else True)
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[deep\]'"):
+        SUITE.choose()
+
+
+def test_point_maze_is_left_out_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "gymnasium_robotics" else True)
+    assert [experiment.name for experiment in SUITE.choose()] == ["extension", "eigenfunctions", "coverage"]
+    with pytest.raises(MissingExtra, match=r"pip install 'farpoint\[robotics\]'"):
+        SUITE.choose(["pointmaze"])

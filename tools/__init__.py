@@ -1,0 +1,1 @@
+"""Long attacks on the package: fuzzing, kills, mutants. Not installed."""

@@ -1,0 +1,1 @@
+"""Small changes of the source, which the tests must notice."""
