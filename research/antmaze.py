@@ -16,7 +16,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.measures.statistics import interquartile_mean, mean_of_runs
+from farpoint.measures.statistics import estimate
 from research.ant_gait import Gait, fallen, features
 from research.continuous import Counted, Until, run_once, show
 
@@ -134,8 +134,10 @@ def main() -> None:
             runs = [scratch(size, method, n_steps, episode, seed) for seed in range(N_RUNS)]
             curves = np.array([shares for shares, _ in runs])
             enough = curves >= 90.0
-            steps = interquartile_mean(np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, n_steps))
-            rest = [f"{at:,}: {mean_of_runs(curves[:, at - 1])} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)]
+            steps = estimate(np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, n_steps))
+            rest = [
+                f"{at:,}: {estimate(curves[:, at - 1], 'mean')} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)
+            ]
             falls = sum(fell for _, fell in runs)
             reached = (
                 f"90 % reached {enough.any(axis=1).sum()} / {N_RUNS}, {falls} falls; cells after {', '.join(rest)}"

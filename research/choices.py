@@ -18,7 +18,7 @@ import minigrid  # noqa: F401
 import numpy as np
 
 import farpoint as fp
-from farpoint.measures import first_visits, interquartile_mean
+from farpoint.measures import estimate, first_visits
 from farpoint.options.methods.diffusion import MOST_BY_DEFAULT
 from farpoint.options.methods.spread import farthest_first
 from research.exploration.places import make_place
@@ -189,7 +189,7 @@ def steps_to_goal() -> None:
                 pooled.setdefault(variant, []).append(steps)
                 if variant == "default" and options is not None:
                     facts.append(f"{world.n_states} states, {options.record['form']}, {options.option_probability:.3f}")
-        iqm = {variant: interquartile_mean(np.concatenate(runs)).value for variant, runs in pooled.items()}
+        iqm = {variant: estimate(np.concatenate(runs)).value for variant, runs in pooled.items()}
         print(f"\n{name} ({'; '.join(facts)})")
         for variant, value in iqm.items():
             print_row(variant, shown(value), f"{iqm['none'] / value:.1f} x")
@@ -205,9 +205,9 @@ def unseen_layouts() -> None:
             for variant, options in (("none", None), ("default", fp.discover(world, n_options=10))):
                 visits = first_visits(world, options, n_steps=MOST_STEPS, n_runs=N_RUNS, n_jobs=1)
                 pooled[variant].append(np.minimum(visits[:, world.targets].min(axis=1), MOST_STEPS))
-            none, default = (interquartile_mean(runs[-1]).value for runs in pooled.values())
+            none, default = (estimate(runs[-1]).value for runs in pooled.values())
             print_row(name, layout, shown(none), shown(default), f"{none / default:.1f} x")
-        none, default = (interquartile_mean(np.concatenate(runs)).value for runs in pooled.values())
+        none, default = (estimate(np.concatenate(runs)).value for runs in pooled.values())
         print_row(name, "all", shown(none), shown(default), f"{none / default:.1f} x")
 
 
@@ -234,7 +234,7 @@ def ways_to_learn() -> None:
                 )["near_optimal"]
                 for run in range(N_RUNS)
             ]  # fmt: skip
-            found = interquartile_mean(np.minimum(steps, AGENT_STEPS))
+            found = estimate(np.minimum(steps, AGENT_STEPS))
             cells.append(f"{found.value:,.0f} [{found.low:,.0f}, {found.high:,.0f}]")
         print_row(place.title, *cells)
 

@@ -22,7 +22,7 @@ import numpy as np
 
 import farpoint as fp
 from farpoint.envs.point_maze import PointMaze
-from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.options import OptionList, direction_controller
 from farpoint.worlds.environments import count_actions
 from research.large import coverage
@@ -115,7 +115,7 @@ def steps_needed(
         except Arrived:
             steps.append(float(env.n_steps))
     values = np.minimum(steps, n_steps)
-    return interquartile_mean(values), int(np.isfinite(steps).sum())
+    return estimate(values), int(np.isfinite(steps).sum())
 
 
 def show(name: str, method: str, estimate: Estimate, rest: str) -> None:
@@ -175,7 +175,7 @@ def wrapper(methods: tuple[str, ...]) -> None:
                 except Arrived:
                     steps.append(float(counted.n_steps))
             rest = f"reached {np.isfinite(steps).sum()} / {N_RUNS} within {n_steps:,} steps, under DiscoveringWrapper"
-            show(name, method, interquartile_mean(np.minimum(steps, n_steps)), rest)
+            show(name, method, estimate(np.minimum(steps, n_steps)), rest)
 
 
 def log(methods: tuple[str, ...]) -> None:
@@ -212,7 +212,7 @@ def log(methods: tuple[str, ...]) -> None:
             100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, steps, seed=seed)[0]
             for seed in range(N_RUNS)
         ]
-        print(f"cells seen in 6,000 steps, {name:<10} {mean_of_runs(shares)} %", flush=True)
+        print(f"cells seen in 6,000 steps, {name:<10} {estimate(shares, 'mean')} %", flush=True)
 
 
 class Counted(Cells):
@@ -261,8 +261,10 @@ def pointmaze(methods: tuple[str, ...]) -> None:
                 [point_maze_scratch(size, method, n_steps, episode, seed) for seed in range(N_POINT_MAZE_RUNS)]
             )
             enough = curves >= 90.0
-            steps = interquartile_mean(np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, n_steps))
-            rest = [f"{at:,}: {mean_of_runs(curves[:, at - 1])} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)]
+            steps = estimate(np.where(enough.any(axis=1), enough.argmax(axis=1) + 1.0, n_steps))
+            rest = [
+                f"{at:,}: {estimate(curves[:, at - 1], 'mean')} %" for at in (n_steps // 3, 2 * n_steps // 3, n_steps)
+            ]
             reached = f"90 % reached {enough.any(axis=1).sum()} / {len(curves)}; cells after {', '.join(rest)}"
             show(f"PointMaze {size}", method, steps, reached)
 
@@ -280,7 +282,7 @@ def pushes(_: tuple[str, ...]) -> None:
         print(f"PointMaze {size:<7} success in the maze {np.sort(success).round(2).tolist()}", flush=True)
         for name, chosen in (("options", learned), ("no options", OptionList([]))):
             shares = [point_maze_pushes(size, chosen, 1_000, seed) for seed in range(N_RUNS)]
-            print(f"PointMaze {size:<7} 1,000 of any push, {name:<10} {mean_of_runs(shares)} %", flush=True)
+            print(f"PointMaze {size:<7} 1,000 of any push, {name:<10} {estimate(shares, 'mean')} %", flush=True)
 
 
 SECTIONS: dict[str, Callable[[tuple[str, ...]], None]] = {

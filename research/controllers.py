@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 
 import farpoint as fp
-from farpoint.measures.statistics import mean_of_runs
+from farpoint.measures.statistics import estimate
 from research.continuous import RADIUS, nine_rooms
 
 
@@ -91,8 +91,8 @@ def main() -> None:
             options = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, controller=control, n_trials=10)
             arrived, steps = trials(make(max_steps=10**9), options, 20, 300)
             success = np.sort(arrived.mean(axis=1)).round(2).tolist()
-            rest = f"steps of a trial {mean_of_runs(steps.mean(axis=0))}, {seconds:.0f} s to learn"
-            print(f"nine rooms, {name:<14} {way:<18} neighbors {near.mean():.3f}, steps {mean_of_runs(walked)}")
+            rest = f"steps of a trial {estimate(steps.mean(axis=0), 'mean')}, {seconds:.0f} s to learn"
+            print(f"nine rooms, {name:<14} {way:<18} neighbors {near.mean():.3f}, steps {estimate(walked, 'mean')}")
             print(f"nine rooms, {name:<14} {way:<18} success {success}, {rest}", flush=True)
 
 

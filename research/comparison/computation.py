@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -11,14 +12,14 @@ from farpoint.errors import InvalidInput
 from farpoint.measures import (
     best_option_probability,
     cover_time,
+    estimate,
     first_visits,
-    interquartile_mean,
     steps_between_states,
 )
 from farpoint.options import OptionSet, discover
 from farpoint.paper.framework import Arrays
 from farpoint.worlds import World
-from research.comparison.plan import N_OPTIONS, make_world
+from research.comparison.plan import METHODS, N_OPTIONS, make_world
 
 # An agent that has not visited every state by then counts as this long.
 _LONGEST_COVER = 300_000
@@ -31,29 +32,45 @@ def _measure(
     n_jobs: int, family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int
 ) -> Arrays:
     world = make_world(family, world_name)
-    _options(world, method, 2, n_jobs=1)  # compiles what is not yet compiled, so that it is not timed
-    began = time.perf_counter()
-    options = _options(world, method, N_OPTIONS, n_jobs)
-    seconds = time.perf_counter() - began
+    options, _ = discovered(world, method, N_OPTIONS)
     chance = _probability(world, options, method, n_jobs)
-    found = {"seconds": seconds, "n_options": float(len(options)), "p": chance}
+    found = {"n_options": float(len(options)), "p": chance}
     if world.restart is not None:
         visits = first_visits(
             world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, option_probability=chance, n_jobs=n_jobs
         )
         firsts = np.minimum(visits[:, world.targets].min(axis=1), _EPISODIC_STEPS)
-        found["target"] = interquartile_mean(firsts).value
+        found["target"] = estimate(firsts).value
     else:
         found |= _in_a_world(world, options, chance, n_runs, n_episodes, n_cover_runs, n_jobs)
     return {name: np.array(value) for name, value in found.items()}
 
 
-def _options(world: World, method: str, most: int, n_jobs: int) -> OptionSet:
-    """Return so many options, fewer where a method has no more in a small world."""
+def _seconds(n_jobs: int, family: str, world_name: str) -> Arrays:
+    """Return the seconds that every method takes to discover options in one world, one after the other in one process.
+
+    Ratios between methods are then never of two runs on different days.
+    """
+    found = {}
+    for method in METHODS:
+        if method == "none":
+            continue
+        # The first time compiles, and a world caches what it computes: a new one for the time that counts.
+        discovered(make_world(family, world_name), method, 2)
+        _, found[method] = discovered(make_world(family, world_name), method, N_OPTIONS)
+    return {method: np.array(seconds) for method, seconds in found.items()}
+
+
+def discovered(world: World, method: str, most: int) -> tuple[OptionSet, float]:
+    """Return at most this many options, fewer where a method has no more in a small world, and the seconds they took.
+
+    Attempts with too many options do not count.
+    """
     n_options = min(most, world.n_states // 3)
     while True:
+        began = time.perf_counter()
         try:
-            return discover(world, method, n_options=n_options, n_jobs=n_jobs)
+            return discover(world, method, n_options=n_options, n_jobs=1), time.perf_counter() - began
         except InvalidInput:
             if n_options == 1:
                 raise
@@ -90,4 +107,4 @@ def _in_a_world(
     return {"steps": steps.mean, "cover": cover, "learning": float(learning.run_means.mean())}
 
 
-KINDS = {"measure": _measure}
+KINDS: Mapping[str, Callable[..., Arrays]] = {"measure": _measure, "seconds": _seconds}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farpoint.measures import Estimate
 from farpoint.report.curves import tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_LINES, METHOD_TITLES
 from farpoint.report.sheets import new_figure
-from farpoint.report.tables import Row
-from research.comparison.plan import FAMILIES, MEASURES, METHODS, Results, part_of, worlds_of
+from farpoint.report.tables import Row, Share
+from research.comparison.plan import FAMILIES, MEASURES, METHODS, Results, part_of, seconds_part, worlds_of
 from research.comparison.profiles import (
     FACTORS,
     WIDE_FACTORS,
@@ -40,9 +41,9 @@ def table_of(
     rows, of_family = [], []
     for number, family in enumerate(families):
         for world in worlds_of(family, results.scale):
-            arrays = [results[part_of(family, world, method, results.scale)] for method in methods]
-            if measure in arrays[0]:
-                rows.append([float(one[measure]) for one in arrays])
+            values = [_value(results, family, world, method, measure) for method in methods]
+            if not np.isnan(values).any():
+                rows.append(values)
                 of_family.append(number)
     return np.array(rows).reshape(len(rows), len(methods)), np.array(of_family, dtype=np.int64), methods
 
@@ -51,13 +52,22 @@ def family_rows(results: Results, *, family: str) -> list[Row]:
     """Return one row per world and measure, one column per method."""
     rows: list[Row] = []
     for world in worlds_of(family, results.scale):
-        of_method = {method: results[part_of(family, world, method, results.scale)] for method in METHODS}
         for measure, title in MEASURES.items():
-            if measure not in of_method["diffusion"]:
+            values = {method: _value(results, family, world, method, measure) for method in METHODS}
+            if np.isnan(values["diffusion"]):
                 continue
-            cells = {METHOD_TITLES[method]: _short(float(of_method[method][measure])) for method in METHODS}
+            cells: Row = {METHOD_TITLES[method]: value for method, value in values.items()}
             rows.append({"world": world, "measure": title, **cells})
     return rows
+
+
+def _value(results: Results, family: str, world: str, method: str, measure: str) -> float:
+    """Return what was measured with one method in one world; nan where that measure is of other worlds."""
+    if measure == "seconds":
+        arrays, name = results[seconds_part(family, world)], method
+    else:
+        arrays, name = results[part_of(family, world, method, results.scale)], measure
+    return float(arrays[name]) if name in arrays else float("nan")
 
 
 def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
@@ -75,11 +85,11 @@ def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
                 {
                     "measure": title,
                     "method": METHOD_TITLES[methods[place]],
-                    "times the best, IQM [95 %]": (
-                        f"{typical.value[place]:.2f} [{typical.low[place]:.2f}, {typical.high[place]:.2f}]"
+                    "times the best, IQM": Estimate(
+                        float(typical.value[place]), float(typical.low[place]), float(typical.high[place])
                     ),
-                    "within 1 % of the best": f"{100 * best[place]:.0f} %",
-                    "worlds": str(len(values)),
+                    "within 1 % of the best": Share(float(best[place])),
+                    "worlds": len(values),
                 }
             )
     return rows
@@ -124,12 +134,6 @@ def _draw_profile(
     axes.set_xlabel("times the best method")
     axes.set_title(f"{MEASURES[measure]}, {len(values)} worlds", fontsize=9)
     tidy(axes)
-
-
-def _short(number: float) -> str:
-    if number < 10:
-        return f"{number:.2g}"
-    return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.0e}"
 
 
 def known_families(names: Sequence[str]) -> list[str]:

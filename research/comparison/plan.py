@@ -123,4 +123,11 @@ def part_of(family: str, world: str, method: str, scale: Scale) -> Part:
 
 def parts_of(family: str, scale: Scale) -> list[Part]:
     """Return all that is measured in one family of worlds."""
-    return [part_of(family, world, method, scale) for world in worlds_of(family, scale) for method in METHODS]
+    worlds = worlds_of(family, scale)
+    measured = [part_of(family, world, method, scale) for world in worlds for method in METHODS]
+    return measured + [seconds_part(family, world) for world in worlds]
+
+
+def seconds_part(family: str, world: str) -> Part:
+    """Return the seconds of all methods in one world."""
+    return Part.of("seconds", family=family, world_name=world)

@@ -31,10 +31,18 @@ def _layouts(name: str, n_layouts: int) -> list[World]:
     return [make_place(name, layout) for layout in range(n_layouts)]
 
 
-def _runs(n_jobs: int, one_run: Callable[..., Arrays], world: str, n_runs: int, n_layouts: int, **how: Any) -> Arrays:
+def _runs(
+    n_jobs: int,
+    one_run: Callable[..., Arrays],
+    world: str,
+    n_runs: int,
+    n_layouts: int,
+    first_seed: int = 0,
+    **how: Any,
+) -> Arrays:
     """Return what every run gives, each with its own seed, over the layouts in turn."""
     worlds = [world] * n_layouts if world.startswith("gym:") else _layouts(world, n_layouts)
-    tasks = [(run, run % n_layouts) for run in range(n_runs)]
+    tasks = [(first_seed + run, run % n_layouts) for run in range(n_runs)]
     # What is stepped in Python gains nothing from threads.
     in_python = world.startswith("gym:") or one_run is learned_under_wrapper
     runs = list(each(_numbered_run, (one_run, worlds, how), tasks, n_jobs=n_jobs, processes=in_python))

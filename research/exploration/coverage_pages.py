@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.measures.statistics import Estimate, interquartile_mean
-from farpoint.paper.framework import Captioned
+from farpoint.measures.statistics import Estimate, estimate
+from farpoint.paper.framework import Arrays, Captioned
 from farpoint.report.curves import interval_dot, tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_LINES, METHOD_TITLES
 from farpoint.report.sheets import new_figure
-from farpoint.report.tables import Row
+from farpoint.report.tables import Count, Row, Share
 from research.exploration.plan import DEFAULT_PROBABILITY, METHODS, PROBABILITIES, Place, Results
 
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ _MEASURES = {"half": "half seen", "most": "90 % seen", "all": "all seen", "targe
 
 
 def best_probability(results: Results, place: Place, method: str) -> float:
-    """Return the option probability with which a method sees most of a place soonest."""
-    return min(
-        PROBABILITIES[method],
-        key=lambda p: (_estimate(results, place, method, p, "most").value, -_seen(results, place, method, p)),
-    )
+    """Return the option probability with which a method sees most of a place soonest, in runs that no table shows."""
+
+    def order(probability: float) -> tuple[float, float]:
+        arrays = results[place.tuning_part(method, probability, results.scale)]
+        return _steps(place, arrays, "most").value, -float(arrays["share"][:, -1].mean())
+
+    return min(PROBABILITIES[method], key=order)
 
 
 def _seen(results: Results, place: Place, method: str, probability: float) -> float:
@@ -35,9 +37,12 @@ def _seen(results: Results, place: Place, method: str, probability: float) -> fl
 
 
 def _estimate(results: Results, place: Place, method: str, probability: float, measure: str) -> Estimate:
-    """Return the interquartile mean of a measure; runs that did not get there count with all their steps."""
-    arrays = results[place.part(method, probability, results.scale)]
-    return interquartile_mean(np.minimum(arrays[measure], arrays["points"][-1]))
+    return _steps(place, results[place.part(method, probability, results.scale)], measure)
+
+
+def _steps(place: Place, arrays: Arrays, measure: str) -> Estimate:
+    """Return the interquartile mean of a measure over runs and layouts, capped where runs did not get there."""
+    return estimate(arrays[measure], groups=place.layouts(arrays[measure].size), limit=float(arrays["points"][-1]))
 
 
 def place_rows(results: Results, place: Place) -> list[Row]:
@@ -47,22 +52,22 @@ def place_rows(results: Results, place: Place) -> list[Row]:
         best = best_probability(results, place, method)
         for probability in dict.fromkeys((DEFAULT_PROBABILITY, best)):
             arrays = results[place.part(method, probability, results.scale)]
-            row: Row = {"method": METHOD_TITLES[method], "p": "–" if method == "none" else f"{probability:g}"}
+            row: Row = {"method": METHOD_TITLES[method], "p": None if method == "none" else probability}
             row["best p"] = "yes" if probability == best else ""
             for measure, title in _MEASURES.items():
                 if measure == "target" and not np.isfinite(_all_of(results, place, measure)).any():
                     continue
-                estimate = _estimate(results, place, method, probability, measure)
-                there = int(np.isfinite(arrays[measure]).sum())
-                row[title] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
-                row[f"{title}, runs"] = f"{there} of {arrays[measure].size}"
-            row["seen at the end"] = f"{100 * _seen(results, place, method, probability):.0f} %"
+                row[title] = _estimate(results, place, method, probability, measure)
+                row[f"{title}, runs"] = Count(int(np.isfinite(arrays[measure]).sum()), arrays[measure].size)
+            row["seen at the end"] = Share(_seen(results, place, method, probability))
             rows.append(row)
     return rows
 
 
 def _all_of(results: Results, place: Place, measure: str) -> NDArray[np.float64]:
-    return np.concatenate([results[part][measure] for part in place.parts(results.scale)])
+    return np.concatenate(
+        [results[place.part(method, DEFAULT_PROBABILITY, results.scale)][measure] for method in METHODS]
+    )
 
 
 def draw_coverage(results: Results, place: Place) -> Figure:
@@ -102,10 +107,10 @@ def draw_places(results: Results, places: Sequence[Place]) -> Figure:
     for place_number, place in enumerate(places):
         for offset, method in enumerate(METHODS):
             probability = best_probability(results, place, method)
-            estimate = _estimate(results, place, method, probability, "most")
+            most = _estimate(results, place, method, probability, "most")
             y = place_number + 0.1 * (offset - (len(METHODS) - 1) / 2)
             label = METHOD_TITLES[method] if place_number == 0 else None
-            interval_dot(axes, y, estimate.value, estimate.low, estimate.high, color=METHOD_COLORS[method], label=label)
+            interval_dot(axes, y, most.value, most.low, most.high, color=METHOD_COLORS[method], label=label)
     axes.set_xscale("log")
     axes.set_xlabel("steps until 90 % of the states were seen")
     axes.set_yticks(range(len(places)), [place.title for place in places])

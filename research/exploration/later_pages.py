@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.measures.statistics import Estimate, interquartile_mean
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.report.names import METHOD_TITLES
 from farpoint.report.tables import Row
 from research.exploration.plan import LATER, LATER_METHODS, PROBABILITIES, Place, Results
 
 
-def _estimate(results: Results, place: Place, method: str, probability: float, measure: str) -> Estimate:
-    return interquartile_mean(results[place.later_part(method, probability, results.scale)][measure])
+def _steps(place: Place, values: NDArray[np.float64]) -> Estimate:
+    return estimate(values, groups=place.layouts(values.size))
 
 
 def _best_of(results: Results, place: Place, measure: str) -> NDArray[np.float64]:
@@ -22,14 +22,20 @@ def _best_of(results: Results, place: Place, measure: str) -> NDArray[np.float64
 
 
 def _best_probability(results: Results, place: Place, method: str) -> float:
-    return min(PROBABILITIES[method], key=lambda p: _estimate(results, place, method, p, "first_target").value)
+    """Return the best probability in runs that no table shows."""
+
+    def order(probability: float) -> float:
+        arrays = results[place.later_tuning_part(method, probability, results.scale)]
+        return _steps(place, arrays["first_target"]).value
+
+    return min(PROBABILITIES[method], key=order)
 
 
-def _ratio(steps: NDArray[np.float64], reference: NDArray[np.float64]) -> str:
+def _ratio(place: Place, steps: NDArray[np.float64], reference: NDArray[np.float64]) -> Estimate:
     """Return how many times as many steps, run by run: each has the same tasks and the same seed."""
-    logarithms = interquartile_mean(np.log(steps / reference))
-    value, low, high = (np.exp(one) for one in (logarithms.value, logarithms.low, logarithms.high))
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+    logarithms = _steps(place, np.log(steps / reference))
+    value, low, high = (float(np.exp(one)) for one in (logarithms.value, logarithms.low, logarithms.high))
+    return Estimate(value, low, high)
 
 
 def later_rows(results: Results) -> list[Row]:
@@ -39,11 +45,10 @@ def later_rows(results: Results) -> list[Row]:
         for method in LATER_METHODS:
             best = _best_probability(results, place, method)
             arrays = results[place.later_part(method, best, results.scale)]
-            row: Row = {"world": place.title, "method": METHOD_TITLES[method], "p": f"{best:g}"}
-            row["options"] = f"{arrays['n_options'].mean():.0f}"
+            row: Row = {"world": place.title, "method": METHOD_TITLES[method], "p": best}
+            row["options"] = float(arrays["n_options"].mean())
             for measure, title in (("first_target", "targets first reached"), ("near_optimal", "near-optimal")):
-                estimate = _estimate(results, place, method, best, measure)
-                row[f"{title} [95 %]"] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
-                row[f"{title}, × diffusion [95 %]"] = _ratio(arrays[measure], _best_of(results, place, measure))
+                row[title] = _steps(place, arrays[measure])
+                row[f"{title}, × diffusion"] = _ratio(place, arrays[measure], _best_of(results, place, measure))
             rows.append(row)
     return rows

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from farpoint.measures.statistics import Estimate, interquartile_mean
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.report.curves import interval_dot, tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
 from farpoint.report.sheets import new_figure
-from farpoint.report.tables import Row
+from farpoint.report.tables import Count, Row
 from research.exploration.plan import BY_LOOP, Learning, Place, Results
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _estimate(results: Results, place: Place, learning: Learning, method: str, m
     arrays = results[learning.part(place, method, results.scale)]
     if np.isnan(arrays[measure]).any():
         return None
-    return interquartile_mean(np.minimum(arrays[measure], arrays["n_steps"]))
+    return estimate(arrays[measure], groups=place.layouts(arrays[measure].size), limit=float(arrays["n_steps"].max()))
 
 
 def learning_rows(results: Results, place: Place, learning: Learning = BY_LOOP) -> list[Row]:
@@ -40,13 +40,11 @@ def learning_rows(results: Results, place: Place, learning: Learning = BY_LOOP) 
         arrays = results[learning.part(place, method, results.scale)]
         row: Row = {"method": METHOD_TITLES[method]}
         for measure, title in _MEASURES.items():
-            estimate = _estimate(results, place, learning, method, measure)
-            if estimate is None:
-                row[f"{title} [95 %]"], row[f"{title}, runs"] = "not known", ""
-                continue
-            row[f"{title} [95 %]"] = f"{estimate.value:,.0f} [{estimate.low:,.0f}, {estimate.high:,.0f}]"
-            row[f"{title}, runs"] = f"{int(np.isfinite(arrays[measure]).sum())} of {arrays[measure].size}"
-        row["states seen"] = f"{arrays['n_seen'].mean():,.0f}"
+            known = _estimate(results, place, learning, method, measure)
+            row[title] = known
+            reached = Count(int(np.isfinite(arrays[measure]).sum()), arrays[measure].size)
+            row[f"{title}, runs"] = None if known is None else reached
+        row["states seen"] = float(arrays["n_seen"].mean())
         rows.append(row)
     return rows
 
@@ -58,15 +56,15 @@ def draw_learning(results: Results, places: Sequence[Place], learning: Learning 
     for axes, (measure, title) in zip(panels, _MEASURES.items(), strict=True):
         for place_number, place in enumerate(places):
             for offset, method in enumerate(learning.methods):
-                estimate = _estimate(results, place, learning, method, measure)
-                if estimate is None:
+                known = _estimate(results, place, learning, method, measure)
+                if known is None:
                     continue
                 interval_dot(
                     axes,
                     place_number + 0.15 * (offset - (len(learning.methods) - 1) / 2),
-                    estimate.value,
-                    estimate.low,
-                    estimate.high,
+                    known.value,
+                    known.low,
+                    known.high,
                     color=METHOD_COLORS[method],
                     label=METHOD_TITLES[method] if place_number == 0 else None,
                 )

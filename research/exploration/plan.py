@@ -6,22 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from farpoint.paper.framework import Part
 from farpoint.paper.framework import Results as AnyResults
 
 METHODS = ("diffusion", "novelty", "eigen", "cover", "neo", "random", "tried", "none")
 DEFAULT_PROBABILITY = 0.05
-# Eigenvectors cost a hundred times more than a score: a coarser search for the best probability.
+_WITHOUT_OPTIONS = ("tried", "none")
+# Every method with options has as many to choose from, though eigenvectors cost a hundred times more than a score.
 PROBABILITIES = {
-    "diffusion": (0.02, 0.05, 0.1, 0.2),
-    "novelty": (0.02, 0.05, 0.1, 0.2),
-    "random": (0.02, 0.05, 0.1, 0.2),
-    "eigen": (0.05, 0.2),
-    "cover": (0.05, 0.2),
-    "neo": (0.02, 0.05, 0.1, 0.2),
-    "tried": (DEFAULT_PROBABILITY,),
-    "none": (DEFAULT_PROBABILITY,),
+    method: (DEFAULT_PROBABILITY,) if method in _WITHOUT_OPTIONS else (0.02, 0.05, 0.1, 0.2) for method in METHODS
 }
+# The best one is chosen in runs with seeds from here on, which no table shows.
+TUNING_SEED = 1_000
 LEARNERS = ("diffusion", "novelty", "random", "tried", "none")
 WRAPPED_METHODS = ("diffusion", "tried", "none")
 LATER_METHODS = ("diffusion", "novelty", "eigen", "cover", "random", "none")
@@ -48,15 +47,19 @@ def explorer_of(method: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Scale:
-    """How much work: runs per method, and what share of the steps; and how often learners take an option."""
+    """How much work: runs per method and runs to choose a probability in, and what share of the steps.
+
+    ``option_probability``: how often learners take an option.
+    """
 
     n_runs: int
     share: float
+    n_tuning_runs: int = 10
     option_probability: float = DEFAULT_PROBABILITY
 
 
 FULL = Scale(n_runs=20, share=1.0)
-QUICK = Scale(n_runs=4, share=0.1)
+QUICK = Scale(n_runs=4, share=0.1, n_tuning_runs=2)
 
 Results = AnyResults[Scale]
 
@@ -81,11 +84,16 @@ class Place:
         """What must be installed."""
         return {"minigrid": "farpoint[envs]"} if "MiniGrid" in self.world else {}
 
-    def _part(self, kind: str, scale: Scale, *, longer: int = 1, **settings: Any) -> Part:
+    def layouts(self, n_runs: int) -> NDArray[np.int64]:
+        """Return the layout of each run, which take turns."""
+        return np.arange(n_runs) % self.n_layouts
+
+    def _part(self, kind: str, scale: Scale, *, longer: int = 1, tuning: bool = False, **settings: Any) -> Part:
         return Part.of(
             kind,
             world=self.world,
-            n_runs=scale.n_runs,
+            n_runs=scale.n_tuning_runs if tuning else scale.n_runs,
+            first_seed=TUNING_SEED if tuning else None,
             n_steps=max(_FEWEST_STEPS, int(scale.share * longer * self.n_steps)),
             episode=self.episode,
             n_layouts=self.n_layouts,
@@ -100,9 +108,14 @@ class Place:
         """Return the exploration of this place by one method."""
         return self.exploring(scale, method=method, probability=probability, n_options=N_OPTIONS)
 
+    def tuning_part(self, method: str, probability: float, scale: Scale) -> Part:
+        """Return the same in the runs that the best probability is chosen in."""
+        return self.exploring(scale, method=method, probability=probability, n_options=N_OPTIONS, tuning=True)
+
     def parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability; without options there is only one."""
-        return [self.part(method, p, scale) for method in METHODS for p in PROBABILITIES[method]]
+        pairs = [(method, p) for method in METHODS for p in PROBABILITIES[method]]
+        return [part(method, p, scale) for part in (self.part, self.tuning_part) for method, p in pairs]
 
     def learning_part(self, method: str, scale: Scale) -> Part:
         """Return learning in this place from scratch."""
@@ -138,9 +151,14 @@ class Place:
         """Return exploring, and then learning tasks with the options that were found."""
         return self._part("later", scale, method=method, probability=probability, n_tasks=N_TASKS)
 
+    def later_tuning_part(self, method: str, probability: float, scale: Scale) -> Part:
+        """Return the same in the runs that the best probability is chosen in."""
+        return self._part("later", scale, method=method, probability=probability, n_tasks=N_TASKS, tuning=True)
+
     def later_parts(self, scale: Scale) -> list[Part]:
         """Return every method at every probability."""
-        return [self.later_part(method, p, scale) for method in LATER_METHODS for p in PROBABILITIES[method]]
+        pairs = [(method, p) for method in LATER_METHODS for p in PROBABILITIES[method]]
+        return [part(method, p, scale) for part in (self.later_part, self.later_tuning_part) for method, p in pairs]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from farpoint.measures.statistics import interquartile_mean, mean_of_runs
+from farpoint.measures.statistics import estimate
 from farpoint.paper.framework import Part
 from farpoint.report.names import METHOD_TITLES
-from farpoint.report.tables import Row
+from farpoint.report.tables import Count, Row
 from research.exploration.plan import N_LAYOUTS, Place, Results, Scale
 
 NEO_METHODS = ("diffusion", "novelty", "neo", "eigen", "cover", "random", "none")
@@ -43,16 +43,15 @@ def neo_rows(results: Results, places: Sequence[Place] = NEO_PLACES) -> list[Row
     for place in places:
         for method in NEO_METHODS:
             arrays = results[neo_part(place, method, results.scale)]
-            seen = mean_of_runs(arrays["share"][:, -1] * arrays["n_states"])
-            most = interquartile_mean(np.minimum(arrays["most"], arrays["points"][-1]))
+            layouts = place.layouts(arrays["most"].size)
             rows.append(
                 {
                     "world": place.title,
                     "method": METHOD_TITLES[method],
-                    "states": f"{arrays['n_states'].mean():,.0f}",
-                    "seen at the end [95 %]": f"{seen.value:,.0f} [{seen.low:,.0f}, {seen.high:,.0f}]",
-                    "90 % seen [95 %]": f"{most.value:,.0f} [{most.low:,.0f}, {most.high:,.0f}]",
-                    "90 % seen, runs": f"{int(np.isfinite(arrays['most']).sum())} of {arrays['most'].size}",
+                    "states": float(arrays["n_states"].mean()),
+                    "seen at the end": estimate(arrays["share"][:, -1] * arrays["n_states"], "mean", layouts),
+                    "90 % seen": estimate(arrays["most"], groups=layouts, limit=float(arrays["points"][-1])),
+                    "90 % seen, runs": Count(int(np.isfinite(arrays["most"]).sum()), arrays["most"].size),
                 }
             )
     return rows

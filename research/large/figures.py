@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from farpoint.paper.framework import Captioned
-from farpoint.report.curves import band, tidy
+from farpoint.report.curves import tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
 from farpoint.report.sheets import new_figure
 from research.large.coverage import METHODS
@@ -20,6 +20,7 @@ from research.large.plan import (
     coverage_part,
     extension_part,
 )
+from research.large.rows import over_logs
 
 _EXTENSION_COLORS = {"nystrom": "#0072b2", "harmonics": "#d55e00"}
 _UNITS = {"maze": "steps", "pointmaze": "pushes"}
@@ -69,13 +70,15 @@ def draw_coverage(results: Results, *, env: str) -> list[Captioned]:
     for axes, policy in zip(panels, policies, strict=True):
         for method in METHODS:
             part = coverage_part(method, "lookup" if method == "none" else policy, results.scale, env)
-            every, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
-            shares = every.reshape(-1, len(steps))
-            error = 1.96 * shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
-            band(axes, steps, shares.mean(axis=0), error, color=METHOD_COLORS[method], label=METHOD_TITLES[method])
+            shares, steps = 100 * results[part]["shares"], results[part]["checkpoints"]
+            # The same interval as in the table, at every step.
+            found = [over_logs(shares[:, :, number]) for number in range(len(steps))]
+            low, high = [one.low for one in found], [one.high for one in found]
+            axes.fill_between(steps, low, high, color=METHOD_COLORS[method], alpha=0.18, linewidth=0)
+            axes.plot(steps, [one.value for one in found], color=METHOD_COLORS[method], label=METHOD_TITLES[method])
         axes.set(xlabel=_UNITS[env], ylabel="% of the cells seen", ylim=(0, 100), xlim=(0, steps[-1]))
         axes.set_title(POLICIES[policy], loc="left", fontsize=11)
         tidy(axes)
     panels[0].legend(frameon=False, fontsize=8, loc="lower right")
-    caption = f"Share of the maze's cells seen over {_UNITS[env]}: means, and 95 % bands over agents."
+    caption = f"Share of the maze's cells seen over {_UNITS[env]}: means, and 95 % bands over logs and agents."
     return [(caption, figure)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.measures.statistics import Estimate
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.report.names import METHOD_TITLES
-from farpoint.report.tables import Row
+from farpoint.report.tables import Row, Share
 from research.large.plan import (
     EXTENSIONS,
     NEURAL_SHARES,
@@ -24,8 +24,6 @@ from research.large.plan import (
     neural_part,
 )
 
-_RESAMPLES = 2000
-
 
 def extension_rows(results: Results) -> list[Row]:
     """Return the correlation with f_t and the share of its goals found within two moves, for each world and t."""
@@ -37,7 +35,8 @@ def extension_rows(results: Results) -> list[Row]:
                 row: Row = {"world": WORLD_TITLES[world], "t": t, "method": method}
                 for share in SHARES:
                     arrays = results[extension_part(world, t, share, method, scale)]
-                    row[f"from {share:.0%}"] = f"{arrays['correlation'].mean():.3f} · {arrays['found'].mean():.0%}"
+                    row[f"from {share:.0%}"] = float(arrays["correlation"].mean())
+                    row[f"from {share:.0%}, goals"] = Share(float(arrays["found"].mean()))
                 rows.append(row)
             if world in scale.worlds:
                 rows.append(_neural_row(results, world, t))
@@ -47,11 +46,11 @@ def extension_rows(results: Results) -> list[Row]:
 def _neural_row(results: Results, world: str, t: int) -> Row:
     row: Row = {"world": WORLD_TITLES[world], "t": t, "method": "neural, 11 functions"}
     for share in SHARES:
-        cell = "–"
+        row[f"from {share:.0%}"] = row[f"from {share:.0%}, goals"] = None
         if share in NEURAL_SHARES:
             arrays, number = results[neural_part(world, share, results.scale)], TIMES.index(t)
-            cell = f"{arrays['correlation'][number]:.3f} · {arrays['found'][number]:.0%}"
-        row[f"from {share:.0%}"] = cell
+            row[f"from {share:.0%}"] = float(arrays["correlation"][number])
+            row[f"from {share:.0%}, goals"] = Share(float(arrays["found"][number]))
     return row
 
 
@@ -62,8 +61,8 @@ def cosine_rows(results: Results) -> list[Row]:
         row: Row = {"world": WORLD_TITLES[world]}
         for objective in OBJECTIVES:
             cosines = results[cosine_part(world, objective, results.scale)]["cosines"]
-            row[f"{objective.upper()}, mean"] = f"{np.mean(cosines):.3f}"
-            row[f"{objective.upper()}, least"] = f"{np.min(cosines):.3f}"
+            row[f"{objective.upper()}, mean"] = float(np.mean(cosines))
+            row[f"{objective.upper()}, least"] = float(np.min(cosines))
         rows.append(row)
     return rows
 
@@ -73,33 +72,29 @@ def coverage_rows(results: Results, *, env: str) -> list[Row]:
     rows: list[Row] = []
     for method, policy in coverage_pairs(env):
         arrays = results[coverage_part(method, policy, results.scale, env)]
-        covered = interval_over_logs(arrays["shares"][:, :, -1])
+        covered = over_logs(arrays["shares"][:, :, -1])
         success, n_steps = arrays["success"], int(arrays["checkpoints"][-1])
         rows.append(
             {
                 "goals": METHOD_TITLES[method].replace("options", "").strip() or method,
-                "policy": "–" if method == "none" else POLICIES[policy],
-                "success": "–" if method == "none" else f"{success.min():.2f} … {success.max():.2f}",
-                "option probability": "–" if method == "none" else f"{results.scale.option_probability:g}",
-                "steps": f"{n_steps:,}",
-                "with its log": f"{n_steps + int(arrays['log_steps']):,}",
-                "cells seen [95 %]": f"{covered.value:.0%} [{covered.low:.0%}, {covered.high:.0%}]",
+                "policy": None if method == "none" else POLICIES[policy],
+                "success, least": None if method == "none" else float(success.min()),
+                "success, most": None if method == "none" else float(success.max()),
+                "option probability": None if method == "none" else results.scale.option_probability,
+                "steps": n_steps,
+                "with its log": n_steps + int(arrays["log_steps"]),
+                "share of the cells seen": covered,
             }
         )
     return rows
 
 
-def interval_over_logs(values: NDArray[np.float64], *, seed: int = 0) -> Estimate:
-    """Return the mean with a 95 % interval over both logs (rows) and the agents of each (columns): bootstrap of both.
+def over_logs(values: NDArray[np.float64]) -> Estimate:
+    """Return the mean over the logs (rows) and the agents of each (columns), with its interval over both.
 
-    >>> estimate = interval_over_logs(np.array([[0.1, 0.3], [0.5, 0.7]]))
-    >>> round(estimate.value, 2), estimate.low < 0.3 < 0.5 < estimate.high
+    >>> found = over_logs(np.array([[0.1, 0.3], [0.5, 0.7]]))
+    >>> round(found.value, 2), found.low < 0.3 < 0.5 < found.high
     (0.4, True)
     """
-    rng = np.random.default_rng(seed)
     n_logs, n_agents = values.shape
-    logs = rng.integers(n_logs, size=(_RESAMPLES, n_logs, 1))
-    agents = rng.integers(n_agents, size=(_RESAMPLES, n_logs, n_agents))
-    means = values[logs, agents].mean(axis=(1, 2))
-    low, high = np.percentile(means, [2.5, 97.5])
-    return Estimate(float(values.mean()), float(low), float(high))
+    return estimate(values.ravel(), "mean", np.repeat(np.arange(n_logs), n_agents))

@@ -72,7 +72,7 @@ def kernel_digest(root: Path = Path(__file__).parent) -> str:
         for path, source in sources.items()
         if any(f"{name}(" in source for name in _DECORATORS) and path != Path(__file__)
     }
-    imported = {path for tree in trees.values() for path in _imported(tree, root)} & sources.keys()
+    imported = {file for path in trees for file in _imported(path, root)}
     trees |= {path: ast.parse(sources[path]) for path in imported - trees.keys()}
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(trees):
@@ -99,12 +99,45 @@ def without_docstrings(tree: ast.AST) -> ast.AST:
     return tree
 
 
-def _imported(tree: ast.Module, root: Path) -> Iterable[Path]:
-    """Yield the files of the package from which a module imports."""
-    for node in ast.walk(tree):
+@cache
+def file_digest(path: Path) -> str:
+    """Return a digest of the code in a file, without docstrings and comments.
+
+    >>> len(file_digest(Path(__file__)))
+    16
+    """
+    code = ast.dump(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
+    return hashlib.blake2b(code.encode(), digest_size=8).hexdigest()
+
+
+def files_behind(paths: Iterable[Path], *roots: Path) -> set[Path]:
+    """Return files and all files of the packages at ``roots`` that they import from, directly or not.
+
+    >>> root = Path(__file__).parent
+    >>> root / "errors.py" in files_behind([root / "measures" / "statistics.py"], root)
+    True
+    """
+    found, new = set[Path](), set(paths)
+    while new:
+        found |= new
+        new = {file for path in new for root in roots for file in _imported(path, root)} - found
+    return found
+
+
+@cache
+def _imported(path: Path, root: Path) -> frozenset[Path]:
+    """Return the files of a package from which a file imports."""
+    files = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == root.name:
             place = root.joinpath(*node.module.split(".")[1:])
-            yield from (place.with_suffix(".py"), place / "__init__.py")
+            # What is imported from a package may be one of its modules.
+            files |= {
+                place.with_suffix(".py"),
+                place / "__init__.py",
+                *(place / f"{one.name}.py" for one in node.names),
+            }
+    return frozenset(file for file in files if file.exists())
 
 
 def _fixed_by_numba(node: ast.stmt) -> bool:

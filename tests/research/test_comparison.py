@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.errors import InvalidInput
 from farpoint.report.names import METHOD_TITLES
+from farpoint.report.tables import Share
+from research.comparison import computation
 from research.comparison.computation import KINDS
 from research.comparison.pages import draw_profiles, ranking_rows
-from research.comparison.plan import METHODS, Results, Scale, make_world, part_of, parts_of, worlds_of
+from research.comparison.plan import METHODS, Results, Scale, make_world, part_of, parts_of, seconds_part, worlds_of
 from research.comparison.profiles import (
     FACTORS,
     profile_of,
@@ -27,7 +30,7 @@ def made_up(steps: dict[str, float]) -> Results:
         part_of("mazes", world, method, TINY): {"steps": np.array(steps[method])}
         for world in worlds_of("mazes", TINY)
         for method in METHODS
-    }
+    } | {seconds_part("mazes", world): {} for world in worlds_of("mazes", TINY)}
     return Results(TINY, arrays)
 
 
@@ -57,15 +60,36 @@ def test_a_world_whose_states_are_all_alike_has_one_far_point() -> None:
 
 def test_every_method_is_measured_in_every_world() -> None:
     for family in ("paper", "mazes", "graphs", "environments"):
-        assert len(parts_of(family, TINY)) == len(METHODS) * len(worlds_of(family, TINY))
+        worlds = worlds_of(family, TINY)
+        assert len(parts_of(family, TINY)) == (len(METHODS) + 1) * len(worlds), "and the seconds of all in each world"
+
+
+def test_seconds_are_of_one_run_and_leave_out_failed_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parts_of("paper", TINY)[-1] == seconds_part("paper", "ring")
+    clock = iter(range(1_000))
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    tried = []
+
+    def refusing(world: fp.World, method: str, n_options: int, n_jobs: int) -> fp.OptionSet:
+        tried.append(n_options)
+        next(clock)
+        if n_options > 7:
+            raise InvalidInput("too many")
+        return fp.discover(world, "random", n_options=n_options)
+
+    monkeypatch.setattr(computation, "discover", refusing)
+    options, seconds = computation.discovered(fp.ring(), "random", 10)
+    assert tried == [10, 9, 8, 7]
+    assert len(options) == 7
+    assert seconds == 2.0, "one tick inside the call and one after it; three attempts before do not count"
 
 
 def test_the_ranking_follows_the_numbers() -> None:
     steps = {method: 100.0 * (1 + number) for number, method in enumerate(reversed(METHODS))}
     rows = ranking_rows(made_up(steps), ["mazes"])
     assert [row["method"] for row in rows] == [METHOD_TITLES[method] for method in reversed(METHODS)]
-    assert [row["times the best, IQM [95 %]"] for row in rows][:2] == ["1.00 [1.00, 1.00]", "2.00 [2.00, 2.00]"]
-    assert [row["within 1 % of the best"] for row in rows][:2] == ["100 %", "0 %"]
+    assert [str(row["times the best, IQM"]) for row in rows][:2] == ["1.00 [1.00, 1.00]", "2.00 [2.00, 2.00]"]
+    assert [row["within 1 % of the best"] for row in rows][:2] == [Share(1.0), Share(0.0)]
     profile, legend = draw_profiles(made_up(steps), ["mazes"]).axes
     assert len(profile.lines) == len(METHODS)
     named = legend.get_legend()

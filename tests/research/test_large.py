@@ -9,13 +9,14 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import MissingExtra
-from farpoint.measures.statistics import Estimate, mean_of_runs
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.paper.framework import run
 from farpoint.paper.framework.reporting import build_report
 from research.large import SUITE, coverage
 from research.large.computation import share_of_goals
-from research.large.plan import Scale
-from research.large.rows import interval_over_logs
+from research.large.figures import draw_coverage
+from research.large.plan import Results, Scale, coverage_parts
+from research.large.rows import coverage_rows, over_logs
 
 TINY = Scale(
     n_draws=1,
@@ -53,7 +54,9 @@ def test_options_from_samples_alone_show_more_of_the_maze() -> None:
     checkpoints = np.array([600])
 
     def covered(acting: fp.options.Options[Any]) -> Estimate:
-        return mean_of_runs([coverage.cells_seen(env, acting, 0.5, checkpoints, seed=seed)[0] for seed in range(10)])
+        return estimate(
+            [coverage.cells_seen(env, acting, 0.5, checkpoints, seed=seed)[0] for seed in range(10)], "mean"
+        )
 
     helped, alone = covered(options), covered(fp.options.OptionList([]))
     assert helped.low > alone.high
@@ -81,18 +84,34 @@ def test_the_page_shows_what_was_measured() -> None:
     assert {row["world"] for row in report.tables["eigenfunctions"]} == {"4Rooms"}
     assert len(report.tables["coverage"]) == 7
     last = report.tables["coverage"][-1]
-    assert (last["steps"], last["with its log"]) == ("60", "60")
-    assert report.tables["coverage"][0]["with its log"] == "4,060"
+    assert (last["steps"], last["with its log"]) == (60, 60)
+    assert report.tables["coverage"][0]["with its log"] == 4_060
 
 
 def test_intervals_are_over_logs_and_agents() -> None:
     rng = np.random.default_rng(0)
     # Logs that differ much, agents that hardly do: the interval is that of the three means, not of thirty runs.
     values = np.array([0.2, 0.5, 0.8])[:, None] + rng.normal(0, 0.01, (3, 10))
-    both = interval_over_logs(values)
-    alone = mean_of_runs(values.ravel())
+    both = over_logs(values)
+    alone = estimate(values.ravel(), "mean")
     assert both.value == pytest.approx(values.mean())
     assert both.high - both.low > 1.5 * (alone.high - alone.low)
+
+
+def test_figure_and_table_show_the_same_interval() -> None:
+    rng = np.random.default_rng(0)
+    shares = np.array([0.2, 0.5, 0.8])[:, None, None] + rng.normal(0, 0.01, (3, 10, 2))
+    arrays = {
+        "shares": shares, "checkpoints": np.array([30, 60]), "floor": np.ones((2, 2), dtype=bool),
+        "goals": np.zeros((1, 2)), "success": np.ones(1), "log_steps": np.array(0),
+    }  # fmt: skip
+    results = Results(TINY, dict.fromkeys(coverage_parts(TINY, env="pointmaze"), arrays))
+    _, panel = draw_coverage(results, env="pointmaze")[0][1].axes
+    heights = np.array(panel.collections[0].get_paths()[0].vertices)[:, 1]
+    table = coverage_rows(results, env="pointmaze")[0]["share of the cells seen"]
+    assert isinstance(table, Estimate)
+    # Both checkpoints have nearly the same numbers. Thirty independent agents would give a band of half that width.
+    assert np.ptp(heights) == pytest.approx(100 * (table.high - table.low), rel=0.05)
 
 
 def test_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,8 @@ def test_environments_in_small(tmp_path: Path, capsys: pytest.CaptureFixture[str
     main(environments.SUITE, ["--quick", "--only", "lake,cliff", "--out", str(tmp_path)])
     stem = "envs-quick-lake-cliff"
     files = {file.name for file in tmp_path.iterdir()}
-    assert files == {"results", *(f"{stem}.{ending}" for ending in ("html", "png", "csv"))}
+    tables = {"envs-quick-lake.csv", "envs-quick-cliff.csv"}
+    assert files == {"results", *tables, *(f"{stem}.{ending}" for ending in ("html", "png", "csv"))}
     with (tmp_path / f"{stem}.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 5

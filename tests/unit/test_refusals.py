@@ -54,7 +54,7 @@ OPTIONS = fp.OptionSet(ROOMS, np.array([0, 50]))
         (lambda: fp.World.from_log(3, 4), "states must be a sequence of numbers or labels"),
         (lambda: fp.ContinuousMaze("...").observe([np.nan, 1.0]), "places must be finite pairs"),
         (lambda: fp.World.from_samples(csr_array((10**6, 10**6))), "must be rows of numbers; got a sparse matrix"),
-        (lambda: fp.measures.mean_of_runs([]), "values must be finite, one per run, at least one"),
+        (lambda: fp.measures.estimate([]), "values must be finite, one per run, at least one"),
         (lambda: ROOMS.to_text({0: "long"}), "mark must be one character"),
         (lambda: ROOMS.check_states("goals", range(10**15)), "goals must fit into the memory"),
         (lambda: fp.extend(ROOMS, np.broadcast_to(np.int64(1), (10**12,))), "must fit into the memory"),

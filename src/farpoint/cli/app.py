@@ -174,7 +174,15 @@ def studio(
     open: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser.")] = True,
 ) -> None:
     """Open the Studio in the browser: draw a world, slide t, watch options and agents."""
-    _run("studio", locals())
+    from farpoint.cli.common import read_input
+    from farpoint.studio.server import serve
+    from farpoint.studio.sources import source_of_word
+
+    if world == "-":
+        source: dict[str, Any] | None = {"kind": "text", "text": read_input(), "name": "standard input"}
+    else:
+        source = None if world is None else source_of_word(world)
+    serve(source, host=host, port=port, token=token, show=open)
 
 
 @app.command()

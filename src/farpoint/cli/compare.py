@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,21 +11,16 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
-from farpoint.agents import LearningResult, learn
+from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.agents.learning import check_run_length
-from farpoint.cli.cells import Cell, about_cells, fact_columns, short
-from farpoint.cli.choices import print_choices
-from farpoint.cli.compare_episodes import run_episodes
-from farpoint.cli.console import CommandConsole
-from farpoint.cli.fitting import Row, print_rows
-from farpoint.cli.worlds import read_world
+from farpoint.cli.common import CommandConsole, print_choices, print_table, read_world
 from farpoint.errors import InvalidInput, check_integer, check_time, check_word
 from farpoint.files import results_folder, write_rows
-from farpoint.measures import CoverTime, StepsBetweenStates, cover_time, steps_between_states
-from farpoint.measures.statistics import interquartile_mean
+from farpoint.measures import CoverTime, Estimate, StepsBetweenStates, cover_time, estimate, steps_between_states
 from farpoint.options import METHODS, OptionSet, discover
 from farpoint.options.routes import steps_to
 from farpoint.report.names import METHOD_TITLES
+from farpoint.report.tables import Row, numeric_rows
 from farpoint.simulation.tables import check_option_probability
 from farpoint.worlds import World
 
@@ -38,34 +33,13 @@ _LEARNING_TARGETS = 10
 _MANY_STATES = 6_000
 _OPTIONS_OF_MANY = 20
 _LONGEST_COVER = 1_000_000
-# An episode of learning lasts so many times as long as the way to the farthest target; the paper's 100 at least.
+# An episode of learning lasts this many times as long as the way to the farthest target; the paper's 100 at least.
 _EPISODE_LENGTHS, _SHORTEST_EPISODE, _LONGEST_EPISODE = 5, 100, 10_000
 _EPISODES = 400
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was measured with one method; no cover time if it is longer than is simulated."""
-
-    options: OptionSet
-    option_probability: float
-    steps: StepsBetweenStates
-    cover: CoverTime | None
-    learning: LearningResult
-    max_steps: int
-
-    @property
-    def learning_cell(self) -> Cell:
-        """The interquartile mean of runs; cut off if the policy did not arrive after more than half of the episodes."""
-        beyond = float((self.learning.curves > self.max_steps).mean())
-        return Cell.of(interquartile_mean(self.learning.run_means))._replace(capped=beyond > 0.5)
-
-    @property
-    def cover_cell(self) -> Cell:
-        """The cover time, or the longest that is simulated."""
-        if self.cover is None:
-            return Cell(float(_LONGEST_COVER), capped=True)
-        return Cell(self.cover.mean, self.cover.low, self.cover.high)
+# In a world with episodes: at most this many options of each method, unless a number is given, and steps per run.
+_EPISODIC_OPTIONS = 10
+_EPISODIC_STEPS = 300_000
+_EPISODIC_TITLES = {"first_target": "steps until a target is first reached", "near_optimal": "steps until near-optimal"}
 
 
 @dataclass(frozen=True)
@@ -78,6 +52,34 @@ class Settings:
     n_runs: int = 30
     n_episodes: int = _EPISODES
     seed: int = 0
+
+    def probability(self, options: OptionSet) -> float:
+        """Return how often an option is taken: as asked for, or as often as the options say."""
+        return options.option_probability if self.option_probability is None else self.option_probability
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured with one method; no cover time if it is longer than is simulated."""
+
+    options: OptionSet
+    steps: StepsBetweenStates
+    cover: CoverTime | None
+    learning: LearningResult
+    max_steps: int
+
+    @property
+    def learned(self) -> Estimate:
+        """The interquartile mean of runs; cut off if the policy did not arrive after more than half of the episodes."""
+        beyond = float((self.learning.curves > self.max_steps).mean())
+        return replace(estimate(self.learning.run_means), capped=beyond > 0.5)
+
+    @property
+    def covered(self) -> Estimate:
+        """The cover time, or the longest that is simulated."""
+        if self.cover is None:
+            return Estimate(float(_LONGEST_COVER), capped=True)
+        return Estimate(self.cover.mean, self.cover.low, self.cover.high)
 
 
 def run(
@@ -109,37 +111,48 @@ def run(
     if option_probability is not None:
         check_option_probability(option_probability)
     place = read_world(world, wind, largest_component, seed)
-    settings = Settings(t, n_options, option_probability, n_runs, _EPISODES if n_episodes is None else n_episodes, seed)
+    settings = Settings(t, n_options, option_probability, n_runs, n_episodes or _EPISODES, seed)
     with results_folder(out) if out else nullcontext() as folder:
         if place.restart is None:
-            _run_tasks(console, place, names, settings, max_steps, folder)
+            _compare_tasks(console, place, names, settings, max_steps, folder)
+        elif n_episodes is None and max_steps is None:
+            _compare_episodes(console, place, names, settings, folder)
         else:
-            if n_episodes is not None or max_steps is not None:
-                raise InvalidInput(
-                    "--n-episodes and --max-steps must go with a world without episodes of its own; got "
-                    f"{place.name}, whose episodes end as it says."
-                )
-            run_episodes(console, place, names, settings, folder)
+            raise InvalidInput(
+                "--n-episodes and --max-steps must go with a world without episodes of its own; got "
+                f"{place.name}, which has episodes."
+            )
     if out:
         console.print(Text(f"comparison.png and comparison.csv in {out}/"), soft_wrap=True)
 
 
-def _run_tasks(
+def _compare_tasks(
     console: Console, world: World, methods: list[str], settings: Settings, max_steps: int | None, folder: Path | None
 ) -> None:
     """Print steps between states, cover time and learning, for each method."""
     measured = {}
     with console.status("comparing …") as status:
         start, targets = _task(world, settings.seed)
-        max_steps = max_steps or _episode_length(world, start, targets)
-        check_run_length(settings.n_episodes, max_steps)
+        length = max_steps or _episode_length(world, start, targets)
+        check_run_length(settings.n_episodes, length)
         for method in methods:
             status.update(f"measuring {METHOD_TITLES[method]} …")
-            measured[method] = _measure(world, method, settings, start, targets, max_steps)
+            measured[method] = _measure(world, method, settings, start, targets, length)
         if folder is not None:
             status.update("drawing …")
-            _write(world, measured, folder)
-    _print(console, world, measured)
+            _write(world, measured, settings, folder)
+    rows = [{**_about(one.options, settings), **_measures(one)} for one in measured.values()]
+    print_table(console, rows, title=f"{world.name}, {world.n_states:,} states")
+    steps = next(iter(measured.values())).steps
+    over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
+    console.print(
+        f"steps: exact expected steps from one state to another, over {over} · cover time: steps to visit every "
+        f"state · learning: steps to the target over all episodes, interquartile mean of runs, at most {length:,} "
+        "per episode (≥ where more than half ended there) · t: diffusion time · p: how often a random decision is an "
+        "option",
+        highlight=False,
+        style="dim",
+    )
     found = [one.options for one in measured.values()]
     print_choices(console, found, settings.option_probability, settings.seed)
 
@@ -177,79 +190,65 @@ def _measure(
         if settings.t is not None:
             count = min(count, len(discover(world, t=settings.t)))
     options = discover(world, method, t=settings.t, n_options=count, seed=settings.seed)
-    chance = options.option_probability if settings.option_probability is None else settings.option_probability
+    chance, seed = settings.probability(options), settings.seed
     try:
         cover = cover_time(
-            world,
-            options,
-            start=start,
-            option_probability=chance,
-            seed=settings.seed,
-            max_steps=_LONGEST_COVER,
-            n_runs=50,
+            world, options, start=start, option_probability=chance, seed=seed, max_steps=_LONGEST_COVER, n_runs=50
         )
     except InvalidInput:
         # Some state is nearly out of reach; the table says so.
         cover = None
     # The same seed draws the same targets for every method.
     n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
-    return Measured(
+    steps = steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=seed)
+    learning = learn(
+        world,
         options,
-        chance,
-        steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=settings.seed),
-        cover,
-        learn(
-            world,
-            options,
-            start=start,
-            targets=targets,
-            option_probability=chance,
-            n_runs=settings.n_runs,
-            n_episodes=settings.n_episodes,
-            max_steps=max_steps,
-            seed=settings.seed,
-        ),
-        max_steps,
+        start=start,
+        targets=targets,
+        option_probability=chance,
+        n_runs=settings.n_runs,
+        n_episodes=settings.n_episodes,
+        max_steps=max_steps,
+        seed=seed,
     )
+    return Measured(options, steps, cover, learning, max_steps)
 
 
-def _rows(measured: dict[str, Measured]) -> list[Row]:
-    return [
-        {
-            **about_cells(one.options, one.option_probability),
-            **_steps(one.steps),
-            "cover time": one.cover_cell,
-            "learning, IQM": one.learning_cell,
-        }
-        for one in measured.values()
-    ]
-
-
-def _steps(steps: StepsBetweenStates) -> Row:
-    """Return the cells of the steps between states, with intervals where the targets were sampled."""
-    if not steps.sampled:
-        return {"steps, median": short(steps.median), "IQR": short(steps.iqr), "mean": short(steps.mean)}
+def _about(options: OptionSet, settings: Settings) -> Row:
+    """Return the first cells of a row: the method, how many options, at which t, taken how often."""
+    t = options.record.get("t")
     return {
-        "steps, median": Cell.of(steps.median_estimate),
-        "IQR": short(steps.iqr),
-        "mean": Cell.of(steps.mean_estimate),
+        "method": METHOD_TITLES[options.method],
+        "options": len(options),
+        "t": None if t is None else f"{t:g}",
+        "p": settings.probability(options) if len(options) else None,
     }
 
 
-def _print(console: Console, world: World, measured: dict[str, Measured]) -> None:
-    print_rows(console, world, _rows(measured))
-    steps, most = next(iter(measured.values())).steps, next(iter(measured.values())).max_steps
-    over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
-    console.print(
-        f"steps: exact expected steps from one state to another, over {over} · cover time: steps to visit every state "
-        f"· learning: steps to the target over all episodes, interquartile mean of runs, at most {most:,} per episode "
-        "(> where more than half ended there) · t: diffusion time · p: how often a random decision is an option",
-        highlight=False,
-        style="dim",
-    )
+def _facts(options: OptionSet, settings: Settings) -> Row:
+    """Return the first columns of a row of the CSV file."""
+    return {
+        "method": options.method,
+        "n_options": len(options),
+        "t": options.record.get("t"),
+        "option_probability": settings.probability(options) if len(options) else None,
+    }
 
 
-def _write(world: World, measured: dict[str, Measured], folder: Path) -> None:
+def _measures(one: Measured) -> Row:
+    """Return the measures of a row, with intervals where they were sampled."""
+    steps = one.steps
+    return {
+        "steps, median": steps.median_estimate if steps.sampled else steps.median,
+        "IQR": steps.iqr,
+        "mean": steps.mean_estimate if steps.sampled else steps.mean,
+        "cover time": one.covered,
+        "learning, IQM": one.learned,
+    }
+
+
+def _write(world: World, measured: dict[str, Measured], settings: Settings, folder: Path) -> None:
     from farpoint.report import save_figure
     from farpoint.report.comparison import draw_comparison
 
@@ -259,17 +258,79 @@ def _write(world: World, measured: dict[str, Measured], folder: Path) -> None:
         {method: one.learning for method, one in measured.items()},
     )
     save_figure(figure, folder / "comparison.png")
-    write_rows(folder / "comparison.csv", [_numbers(one) for one in measured.values()])
+    rows: list[Row] = [
+        {
+            **_facts(one.options, settings),
+            "steps_median": one.steps.median_estimate,
+            "steps_iqr": one.steps.iqr,
+            "steps_mean": one.steps.mean_estimate,
+            "cover_time": one.covered,
+            "learning": one.learned,
+            "max_steps": one.max_steps,
+        }
+        for one in measured.values()
+    ]
+    write_rows(folder / "comparison.csv", numeric_rows(rows))
 
 
-def _numbers(one: Measured) -> dict[str, object]:
-    """Return a row of the CSV file: a column for each number, another for each end of its interval."""
-    return {
-        **fact_columns(one.options, one.option_probability),
-        **Cell.of(one.steps.median_estimate).columns("steps_median"),
-        "steps_iqr": one.steps.iqr,
-        **Cell.of(one.steps.mean_estimate).columns("steps_mean"),
-        **one.cover_cell.columns("cover_time"),
-        **one.learning_cell.columns("learning"),
-        "max_steps": one.max_steps,
-    }
+def _compare_episodes(
+    console: Console, world: World, methods: list[str], settings: Settings, folder: Path | None
+) -> None:
+    """Print the steps until a target is first reached and until the policy is near-optimal, for each method."""
+    # No more than there are local maxima at the t that is asked for.
+    count = settings.n_options or min(_EPISODIC_OPTIONS, len(discover(world, t=settings.t or 1)))
+    found, numbers = [], {}
+    with console.status("comparing …") as status:
+        for method in methods:
+            status.update(f"learning with {METHOD_TITLES[method]} …")
+            n_options = None if method == "none" else count
+            options = discover(world, method, t=settings.t, n_options=n_options, seed=settings.seed)
+            found.append(options)
+            result = learn_episodes(
+                world,
+                options,
+                option_probability=settings.option_probability,
+                n_runs=settings.n_runs,
+                seed=settings.seed,
+                n_steps=_EPISODIC_STEPS,
+            )
+            numbers[method] = {
+                name: estimate(getattr(result, name), limit=_EPISODIC_STEPS) for name in _EPISODIC_TITLES
+            }
+        if folder is not None:
+            status.update("drawing …")
+            _write_episodes(world, found, numbers, settings, folder)
+    print_table(
+        console,
+        [
+            {
+                **_about(options, settings),
+                "target first reached": numbers[options.method]["first_target"],
+                "near-optimal": numbers[options.method]["near_optimal"],
+            }
+            for options in found
+        ],
+        title=f"{world.name}, {world.n_states:,} states",
+    )
+    console.print(
+        Text(
+            f"environment steps, interquartile mean of {settings.n_runs} runs; at most {_EPISODIC_STEPS:,} steps per "
+            "run, ≥ where that did not suffice · t: diffusion time · p: how often a random decision is an option",
+            style="dim",
+        )
+    )
+    print_choices(console, found, settings.option_probability, settings.seed)
+
+
+def _write_episodes(
+    world: World, found: list[OptionSet], numbers: dict[str, dict[str, Estimate]], settings: Settings, folder: Path
+) -> None:
+    from farpoint.report import save_figure
+    from farpoint.report.comparison import draw_intervals
+
+    panels = {title: {method: of[name] for method, of in numbers.items()} for name, title in _EPISODIC_TITLES.items()}
+    save_figure(draw_intervals(world.name, panels), folder / "comparison.png")
+    rows: list[Row] = [
+        {**_facts(options, settings), **numbers[options.method], "max_steps": _EPISODIC_STEPS} for options in found
+    ]
+    write_rows(folder / "comparison.csv", numeric_rows(rows))

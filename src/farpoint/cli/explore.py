@@ -11,10 +11,7 @@ import numpy as np
 from rich.text import Text
 
 from farpoint import exploration
-from farpoint.cli.console import CommandConsole
-from farpoint.cli.own_modules import make_named_env
-from farpoint.cli.progress import progress_bar
-from farpoint.cli.worlds import read_world
+from farpoint.cli.common import CommandConsole, make_named_env, progress_bar, read_world
 from farpoint.errors import InvalidInput
 from farpoint.files import results_folder, write_rows
 from farpoint.report.curves import tidy

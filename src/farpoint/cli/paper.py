@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from farpoint.cli.console import CommandConsole
-from farpoint.cli.progress import progress_bar
+from farpoint.cli.common import CommandConsole, progress_bar
 from farpoint.errors import check_jobs
 from farpoint.files import results_folder
 from farpoint.paper.framework import Store, Suite, code_version
 from farpoint.paper.framework import run as compute
 from farpoint.paper.framework.reporting import SuiteReport, build_report, write_report
 from farpoint.report.page import FAILS, HOLDS, IN_PART
+from farpoint.report.tables import cell_text
 
 _COLORS = {HOLDS: "green", IN_PART: "yellow", FAILS: "red"}
 
@@ -41,7 +41,7 @@ def run_suite(suite: Suite[Any], *, only: str | None, quick: bool, jobs: int, ou
     stem = "-".join([prefix, *(names or [])])
     began = time.perf_counter()
     # Outside the folder of unfinished files, so that an interrupted run keeps what it has computed.
-    store = None if suite.timed else Store(out / "results" / suite.name, code_version())
+    store = None if suite.timed else Store(out / "results" / suite.name, code_version(suite))
     with results_folder(out) as folder, progress_bar() as progress:
         task = progress.add_task("beginning", total=None)
         results = compute(
@@ -77,4 +77,4 @@ def _print_report(console: Console, report: SuiteReport) -> None:
     for name, rows in report.tables.items():
         console.print(Text(titles[name], style="bold"))
         for row in rows:
-            console.print(Text("  " + " · ".join(f"{column} {value}" for column, value in row.items())))
+            console.print(Text("  " + " · ".join(f"{column} {cell_text(value)}" for column, value in row.items())))

@@ -1,7 +1,7 @@
 """How good options are: exact steps between states, cover time, visitation."""
 
 from farpoint.measures.probability import best_option_probability
-from farpoint.measures.statistics import Estimate, interquartile_mean, mean_of_runs, median_of_runs
+from farpoint.measures.statistics import Estimate, estimate, format_number
 from farpoint.measures.steps import steps_between_states
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.measures.visits import first_visits
@@ -14,10 +14,9 @@ __all__ = [
     "StepsBetweenStates",
     "best_option_probability",
     "cover_time",
+    "estimate",
     "first_visits",
-    "interquartile_mean",
-    "mean_of_runs",
-    "median_of_runs",
+    "format_number",
     "sample_steps_between_states",
     "steps_between_states",
     "visitation",

@@ -1,34 +1,77 @@
-"""Summaries of runs with their uncertainty."""
+"""Summaries of runs with their uncertainty, and the one way in which they are written."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput, check_integer
+from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.worlds.arrays import real_numbers
+
+_N_DRAWS = 2_000
+Statistic = Callable[..., Any]
+
+
+def format_number(number: float | None) -> str:
+    """Return a number with three significant digits, whole from 100 on; ``–`` where there is none.
+
+    >>> [format_number(x) for x in (0.0872, 2.345, 38.94, 1224.3, 3e9, float("inf"), None)]
+    ['0.0872', '2.35', '38.9', '1,224', '3.0e+09', '∞', '–']
+    >>> format_number(20)
+    '20'
+    """
+    if number is None or math.isnan(number):
+        return "–"
+    if isinstance(number, (int, np.integer)) or number == 0:
+        return f"{number:,.0f}"
+    size = abs(number)
+    if math.isinf(number):
+        return "∞" if number > 0 else "-∞"
+    if size < 1:
+        return f"{number:.3g}"
+    if size < 100:
+        return f"{number:.2f}" if size < 10 else f"{number:.1f}"
+    return f"{number:,.0f}" if size < 1e7 else f"{number:.1e}"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % bootstrap interval.
+    """A number with its 95 % interval; ``capped`` where a limit on the runs cut it off, so that the true one is larger.
 
     Examples
     --------
-    >>> print(Estimate(2.0, 1.5, 2.5))
-    2.0 [1.5, 2.5]
+    >>> print(Estimate(1224.0, 853.0, 1817.0))
+    1,224 [853, 1,817]
+    >>> print(Estimate(300_000.0, 280_000.0, 300_000.0, capped=True))
+    ≥ 300,000 [280,000, 300,000]
     """
 
     value: float
-    low: float
-    high: float
+    low: float = float("nan")
+    high: float = float("nan")
+    capped: bool = False
 
-    def __str__(self) -> str:
-        if np.isnan(self.low):
-            return f"{self.value:.1f}"
-        return f"{self.value:.1f} [{self.low:.1f}, {self.high:.1f}]"
+    @property
+    def alone(self) -> str:
+        """The number without its interval.
+
+        >>> Estimate(1224.0, 853.0, 1817.0).alone
+        '1,224'
+        """
+        return f"{'≥ ' if self.capped else ''}{format_number(self.value)}"
+
+    def columns(self, name: str) -> dict[str, float | bool]:
+        """Return the number and its interval as four columns of a table.
+
+        >>> Estimate(5.0, 4.0, 6.0).columns("steps")
+        {'steps': 5.0, 'steps_low': 4.0, 'steps_high': 6.0, 'steps_capped': False}
+        """
+        return {name: self.value, **{f"{name}_{part}": getattr(self, part) for part in ("low", "high", "capped")}}
 
     def clearly_below(self, other: Estimate, *, by: float = 0.5) -> bool:
         """Return whether the intervals are apart, and the values by at least this much.
@@ -40,59 +83,97 @@ class Estimate:
             raise InvalidInput(f"other must be an Estimate; got {other!r}.")
         return self.high < other.low and self.value + by <= other.value
 
+    def __str__(self) -> str:
+        if np.isnan(self.low):
+            return self.alone
+        return f"{self.alone} [{format_number(self.low)}, {format_number(self.high)}]"
 
-def mean_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
-    """Return the mean of the runs.
+
+def estimate(
+    values: ArrayLike,
+    statistic: str | Statistic = "iqm",
+    groups: ArrayLike | None = None,
+    *,
+    limit: float | None = None,
+    seed: int = 0,
+) -> Estimate:
+    """Return a statistic of runs with its 95 % bootstrap interval.
+
+    Parameters
+    ----------
+    values : array of float, shape (n_runs,)
+        One number per run. inf: not reached, which needs a ``limit``.
+    statistic : "iqm", "mean", "median", or function of an array and an ``axis``
+        iqm: the interquartile mean, which is the mean of the middle half. It is as robust as a median and nearly as
+        precise as a mean.
+    groups : array of shape (n_runs,), optional
+        What runs have in common, for example their layout. The interval is then one for other layouts too: groups are
+        drawn with replacement, then runs inside each drawn group. Default: runs are independent.
+    limit : float, optional
+        Where runs ended. Values beyond it count as ``limit``; if that touches the statistic, the estimate is `capped`.
+    seed : int
 
     Examples
     --------
-    >>> print(mean_of_runs([1.0, 2.0, 3.0, 2.0]))
-    2.0 [1.2, 2.8]
-    """
-    return _estimate(values, np.mean, seed)
-
-
-def median_of_runs(values: ArrayLike, *, seed: int = 0) -> Estimate:
-    """Return the median of the runs.
-
-    Examples
-    --------
-    >>> print(median_of_runs([1.0, 2.0, 3.0, 2.0]))
-    2.0 [1.0, 3.0]
-    """
-    return _estimate(values, np.median, seed)
-
-
-def interquartile_mean(values: ArrayLike, *, seed: int = 0) -> Estimate:
-    """Return the mean of the middle half of the runs: as robust as a median, nearly as precise as a mean.
-
-    Examples
-    --------
-    >>> interquartile_mean([1.0, 2.0, 3.0, 1000.0]).value
+    >>> print(estimate([1.0, 2.0, 3.0, 1000.0]).value)
     2.5
+    >>> print(estimate([1.0, 2.0, 3.0, 2.0], "mean"))
+    2.00 [1.25, 2.75]
+    >>> print(estimate([30.0, 50.0, 40.0, float("inf"), float("inf")], limit=1000).alone)
+    ≥ 363
+    >>> layouts = [0, 0, 0, 1, 1, 1]
+    >>> print(estimate([10.0, 11.0, 12.0, 20.0, 21.0, 22.0], "mean", layouts))
+    16.0 [10.7, 21.3]
     """
-    return _estimate(values, _middle_mean, seed)
+    runs = real_numbers("values", values)
+    if runs.ndim != 1 or not runs.size or np.isnan(runs).any() or (limit is None and np.isinf(runs).any()):
+        raise InvalidInput(f"values must be finite, one per run, at least one; got {values!r}.")
+    seed = check_integer("seed", seed, 0)
+    compute = _STATISTICS[check_word("statistic", statistic, _STATISTICS)] if isinstance(statistic, str) else statistic
+    capped = False
+    if limit is not None:
+        capped = bool(np.isinf(compute(np.where(runs > limit, np.inf, runs), axis=-1)))
+        runs = np.minimum(runs, limit)
+    value = float(compute(runs, axis=-1))
+    members = _members(groups, runs.size)
+    if runs.size < 2:
+        return Estimate(value, capped=capped)
+    if np.ptp(runs) == 0:
+        return Estimate(value, value, value, capped)
+    low, high = np.percentile(_resampled(runs, compute, members, np.random.default_rng(seed)), [2.5, 97.5])
+    return Estimate(value, float(low), float(high), capped)
 
 
-def _middle_mean(values: np.ndarray, axis: int = -1) -> np.ndarray:
+def _members(groups: ArrayLike | None, n_runs: int) -> list[NDArray[np.int64]] | None:
+    """Return the runs of each group."""
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n_runs,):
+        raise InvalidInput(f"groups must have one label per run, shape ({n_runs},); got shape {labels.shape}.")
+    return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+
+
+def _resampled(
+    runs: NDArray[np.float64],
+    compute: Statistic,
+    members: list[NDArray[np.int64]] | None,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return the statistic of runs that were drawn with replacement, from groups that were drawn first."""
+    if members is None:
+        return np.asarray(compute(runs[rng.integers(0, runs.size, (_N_DRAWS, runs.size))], axis=-1))
+    found = np.empty(_N_DRAWS)
+    for number in range(_N_DRAWS):
+        drawn = [members[group] for group in rng.integers(0, len(members), len(members))]
+        found[number] = compute(np.concatenate([runs[rng.choice(group, group.size)] for group in drawn]), axis=-1)
+    return found
+
+
+def _interquartile_mean(values: NDArray[np.float64], axis: int = -1) -> Any:
     from scipy import stats  # here: it takes a second to import
 
-    return np.asarray(stats.trim_mean(values, 0.25, axis=axis))
+    return stats.trim_mean(values, 0.25, axis=axis)
 
 
-def _estimate(runs: ArrayLike, statistic: object, seed: int) -> Estimate:
-    values = real_numbers("values", runs)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise InvalidInput(f"values must be finite, one per run, at least one; got {runs!r}.")
-    seed = check_integer("seed", seed, 0)
-    value = float(statistic(values))  # type: ignore[operator]
-    if values.size < 2:
-        return Estimate(value, float("nan"), float("nan"))
-    if np.ptp(values) == 0:
-        return Estimate(value, value, value)
-    from scipy import stats
-
-    interval = stats.bootstrap(
-        (values,), statistic, n_resamples=2000, method="percentile", vectorized=True, rng=np.random.default_rng(seed)
-    ).confidence_interval
-    return Estimate(value, float(interval.low), float(interval.high))
+_STATISTICS: dict[str, Statistic] = {"iqm": _interquartile_mean, "mean": np.mean, "median": np.median}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from farpoint.display import Drawn, Framed
 from farpoint.display.frames import data_array
 from farpoint.errors import InvalidInput
-from farpoint.measures.statistics import Estimate, mean_of_runs, median_of_runs
+from farpoint.measures.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     import xarray
@@ -100,16 +99,16 @@ class StepsBetweenStates(Drawn, Framed):
         >>> import farpoint as fp
         >>> world = fp.four_rooms()
         >>> print(fp.steps_between_states(world, n_targets=30).mean_estimate)
-        501.8 [479.2, 525.5]
+        502 [479, 525]
         >>> print(fp.steps_between_states(world).mean_estimate)
-        496.6 [496.6, 496.6]
+        497 [497, 497]
         """
-        return self._narrowed(mean_of_runs)
+        return self._narrowed("mean")
 
     @property
     def median_estimate(self) -> Estimate:
         """The median with its 95 % interval for the median over all states, as in `mean_estimate`."""
-        return self._narrowed(median_of_runs)
+        return self._narrowed("median")
 
     def columns(self) -> dict[str, Any]:
         """Return one row per target: the mean expected steps to it, over all starts."""
@@ -138,9 +137,9 @@ class StepsBetweenStates(Drawn, Framed):
     def _quantiles(self, shares: list[float]) -> NDArray[np.float64]:
         return _or_inf(np.quantile(np.minimum(self.per_target, _BEYOND_ALL), shares, method="hazen"))
 
-    def _narrowed(self, estimate_of: Callable[[NDArray[np.float64]], Estimate]) -> Estimate:
+    def _narrowed(self, statistic: str) -> Estimate:
         """Return an estimate with its interval as narrow as sampling without replacement makes it."""
-        found = estimate_of(np.minimum(self.per_target, _BEYOND_ALL))
+        found = estimate(np.minimum(self.per_target, _BEYOND_ALL), statistic)
         drawn = np.unique(self.targets).size
         left = 0.0 if self.n_states is None else np.sqrt(1.0 - drawn / self.n_states)
         if left == 0.0:
@@ -154,8 +153,8 @@ class StepsBetweenStates(Drawn, Framed):
             summary = ", ".join(f"{name}={getattr(self, name):.2f}" for name in ("median", "iqr", "mean", "std"))
             return f"StepsBetweenStates({summary} over {self.targets.size} targets)"
         median, mean = (
-            f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
-            for estimate in (self.median_estimate, self.mean_estimate)
+            f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+            for found in (self.median_estimate, self.mean_estimate)
         )
         return (
             f"StepsBetweenStates(median={median}, iqr={self.iqr:.2f}, mean={mean}, std={self.std:.2f} over "

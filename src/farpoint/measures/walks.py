@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.display import Drawn, Framed
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, check_integer, check_memory
-from farpoint.measures.statistics import mean_of_runs
+from farpoint.measures.statistics import estimate
 from farpoint.measures.steps import check_crossable, check_targets
 from farpoint.options import OptionSet
 from farpoint.options.option_set import check_same_world
@@ -158,8 +158,8 @@ def cover_time(
             f"max_steps must be enough to visit every state; got {max_steps}, and {(walks < 0).sum()} of {n_runs} "
             "walks did not end."
         )
-    estimate = mean_of_runs(walks, seed=seed)
-    return CoverTime(estimate.value, estimate.low, estimate.high, walks)
+    found = estimate(walks, "mean", seed=seed)
+    return CoverTime(found.value, found.low, found.high, walks)
 
 
 def visitation(

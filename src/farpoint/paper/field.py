@@ -14,7 +14,7 @@ from farpoint.paper.framework import Arrays, Part
 from farpoint.paper.framework.claims import graded
 from farpoint.paper.plan import WORLDS, Results, Scale
 from farpoint.report.names import METHOD_TITLES, WORLD_TITLES
-from farpoint.report.tables import Row
+from farpoint.report.tables import Row, Share
 from farpoint.worlds import World, named_world
 
 FIELD_METHODS = (
@@ -126,16 +126,12 @@ def field_rows(results: Results) -> list[Row]:
                     "world": _TITLES[world],
                     "method": METHOD_TITLES[method],
                     "options": int(arrays["n_options"]),
-                    "mean, p = ½": _short(float(arrays["means"][0])),
-                    "mean, best p": _short(least_steps(results, world, method)),
-                    "goals near another": "–" if not arrays["near"].size else f"{100 * arrays['near'].mean():.0f} %",
+                    "mean, p = ½": float(arrays["means"][0]),
+                    "mean, best p": least_steps(results, world, method),
+                    "goals near another": Share(float(arrays["near"].mean())) if arrays["near"].size else None,
                 }
             )
     return rows
-
-
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if number < 1e7 else "∞" if np.isinf(number) else f"{number:.0e}"
 
 
 def clusters_of_ring(results: Results) -> Outcome:

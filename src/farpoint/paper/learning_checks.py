@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farpoint.measures.statistics import interquartile_mean, mean_of_runs
+from farpoint.measures.statistics import estimate
 from farpoint.options.routes import steps_to
 from farpoint.paper.framework.claims import graded
 from farpoint.paper.numbers import final_means, mean_steps, run_means, typical_steps
@@ -53,7 +53,7 @@ def shorter_paths(results: Results) -> Outcome:
     outcomes, evidence = [], []
     for world in WORLDS:
         ours, theirs = (
-            mean_of_runs(final_means(results, learn_part(world, method, results.scale)))
+            estimate(final_means(results, learn_part(world, method, results.scale)), "mean")
             for method in ("diffusion", "eigen")
         )
         outcomes.append(ours.clearly_below(theirs))
@@ -129,7 +129,7 @@ def windy_order(results: Results) -> Outcome:
 def random_worse(results: Results, *, wind: float) -> Outcome:
     """Check that random options learn more slowly than diffusion options, and with a larger spread over runs."""
     means = {method: run_means(results, corner_part(method, results.scale, wind)) for method in CORNER_METHODS}
-    middle = {method: interquartile_mean(values) for method, values in means.items()}
+    middle = {method: estimate(values) for method, values in means.items()}
     spread = {method: float(values.std(ddof=1)) for method, values in means.items()}
     outcomes = [middle["diffusion"].clearly_below(middle["random"]), spread["diffusion"] < spread["random"]]
     evidence = "; ".join(f"{method} {middle[method]}, spread {spread[method]:.1f}" for method in means)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.measures.statistics import Estimate, mean_of_runs
+from farpoint.measures.statistics import Estimate, estimate
 from farpoint.measures.steps_result import StepsBetweenStates
 from farpoint.paper.framework import Part
 from farpoint.paper.plan import Results, steps_part
@@ -28,7 +28,7 @@ def run_means(results: Results, part: Part) -> NDArray[np.float64]:
 
 def mean_steps(results: Results, part: Part) -> Estimate:
     """Return the mean steps to the target of a learning part, with its interval over runs."""
-    return mean_of_runs(run_means(results, part))
+    return estimate(run_means(results, part), "mean")
 
 
 def final_means(results: Results, part: Part, n_last: int = 50) -> NDArray[np.float64]:

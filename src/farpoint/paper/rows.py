@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from farpoint.measures.statistics import interquartile_mean
+from farpoint.measures.statistics import estimate
 from farpoint.paper.framework import Part
 from farpoint.paper.numbers import final_means, mean_steps, run_means, typical_steps
 from farpoint.paper.plan import (
@@ -35,7 +35,7 @@ from farpoint.paper.plan import (
     windy_part,
 )
 from farpoint.report.names import METHOD_TITLES, WORLD_TITLES
-from farpoint.report.tables import Row
+from farpoint.report.tables import Goals, Row, Share
 
 _COUNT_TIMES_SHOWN = (1, 2, 3, 4, 5, 10, 13, 20, 30, 50, 100)
 _COMPONENTS_SHOWN = (5, 10, 15, 20, 30, 40, 60, 100)
@@ -57,10 +57,10 @@ def steps_rows(
                         "t": t,
                         "options": int(results[steps_part(world, t, method, results.scale)]["n_options"]),
                         "method": METHOD_TITLES[method],
-                        center: round(typical_steps(results, world, t, method, center), 1),
-                        f"{center}, paper": there[0] if there else "–",
-                        spread: round(typical_steps(results, world, t, method, spread.lower()), 1),
-                        f"{spread}, paper": there[1] if there else "–",
+                        center: typical_steps(results, world, t, method, center),
+                        f"{center}, paper": there[0] if there else None,
+                        spread: typical_steps(results, world, t, method, spread.lower()),
+                        f"{spread}, paper": there[1] if there else None,
                     }
                 )
     return rows
@@ -101,9 +101,9 @@ def algorithms_rows(results: Results) -> list[Row]:
 
 def _learning(results: Results, part: Part) -> Row:
     return {
-        "mean steps to goal [95 %]": str(mean_steps(results, part)),
-        "interquartile mean [95 %]": str(interquartile_mean(run_means(results, part))),
-        "at the end": round(float(final_means(results, part).mean()), 1),
+        "mean steps to goal": mean_steps(results, part),
+        "interquartile mean": estimate(run_means(results, part)),
+        "at the end": float(final_means(results, part).mean()),
     }
 
 
@@ -126,12 +126,10 @@ def difficulty_rows(results: Results) -> list[Row]:
     return [
         {
             "world": WORLD_TITLES[world],
-            "difficulty": round(float(results[difficulty_part(world)]["difficulty"]), 2),
+            "difficulty": float(results[difficulty_part(world)]["difficulty"]),
             "difficulty, paper": PRINTED_DIFFICULTY[world],
-            "learning, mean steps": round(
-                float(run_means(results, learn_part(world, "none", results.scale)).mean()), 1
-            ),
-            "steps between states, mean": round(typical_steps(results, world, 4, "none", "mean"), 1),
+            "learning, mean steps": float(run_means(results, learn_part(world, "none", results.scale)).mean()),
+            "steps between states, mean": typical_steps(results, world, 4, "none", "mean"),
         }
         for world in WORLDS
     ]
@@ -145,10 +143,10 @@ def propositions_rows(results: Results) -> list[Row]:
         rows.append(
             {
                 "world": WORLD_TITLES[world],
-                "Prop. 1 as printed, constant varies by": f"{100 * float(arrays['printed']):.1f} % of the range",
-                "weighted by π₀": f"{100 * float(arrays['weighted']):.1e} %",
-                "Prop. 2: largest difference": f"{float(arrays['second']):.0e}",
-                "largest share of the bound": f"{float(arrays['bound']):.3f}",
+                "Prop. 1 as printed, constant varies by, share of the range": float(arrays["printed"]),
+                "weighted by π₀": float(arrays["weighted"]),
+                "Prop. 2: largest difference": float(arrays["second"]),
+                "largest share of the bound": float(arrays["bound"]),
             }
         )
     return rows
@@ -163,7 +161,7 @@ def eigen_number_rows(results: Results) -> list[Row]:
             for number in EIGEN_NUMBERS
         }
         row: Row = {"world": WORLD_TITLES[world]}
-        rows.append(row | {name: round(float(run_means(results, part).mean()), 1) for name, part in parts.items()})
+        rows.append(row | {name: float(run_means(results, part).mean()) for name, part in parts.items()})
     return rows
 
 
@@ -192,10 +190,10 @@ def corner_rows(results: Results, *, wind: float) -> list[Row]:
         rows.append(
             {
                 "method": METHOD_TITLES[method],
-                "interquartile mean [95 %]": str(interquartile_mean(means)),
-                "std over runs": round(float(means.std(ddof=1)), 1),
-                "at the end": round(float(ends.mean()), 1),
-                "runs that never learn": f"{100 * float((ends > 100).mean()):.0f} %",
+                "interquartile mean": estimate(means),
+                "std over runs": float(means.std(ddof=1)),
+                "at the end": float(ends.mean()),
+                "runs that never learn": Share(float((ends > 100).mean())),
             }
         )
     return rows
@@ -214,7 +212,7 @@ def components_rows(results: Results) -> list[Row]:
             arrays = results[components_part(world, t)]
             row: Row = {"world": WORLD_TITLES[world], "t": t, "all": int(arrays["whole"])}
             row |= {
-                f"k = {number}": f"{count} ({shared})"
+                f"k = {number}": Goals(int(count), int(shared))
                 for number, count, shared in zip(COMPONENT_NUMBERS, arrays["counts"], arrays["shared"], strict=True)
                 if number in _COMPONENTS_SHOWN
             }

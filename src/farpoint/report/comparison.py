@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.agents import LearningResult
 from farpoint.errors import InvalidInput
-from farpoint.measures import StepsBetweenStates
+from farpoint.measures import Estimate, StepsBetweenStates
 from farpoint.report.curves import Curves, interval_dot, learning_curves, tidy
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
 from farpoint.report.sheets import new_figure
@@ -19,26 +19,6 @@ from farpoint.report.stage import check_axes, check_cmap, check_size, figure_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-class WithInterval(Protocol):
-    """A number with its interval, and whether it was cut off by a limit."""
-
-    @property
-    def value(self) -> float:
-        """The number itself."""
-
-    @property
-    def low(self) -> float:
-        """Where its interval begins."""
-
-    @property
-    def high(self) -> float:
-        """Where its interval ends."""
-
-    @property
-    def capped(self) -> bool:
-        """Whether the true number is larger."""
 
 
 class _Spread(NamedTuple):
@@ -102,7 +82,7 @@ def draw_comparison(
 
 def draw_intervals(
     world_name: str,
-    panels: Mapping[str, Mapping[str, WithInterval]],
+    panels: Mapping[str, Mapping[str, Estimate]],
     *,
     ax: Any = None,
     figsize: Any = None,
@@ -112,9 +92,8 @@ def draw_intervals(
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> number = SimpleNamespace(value=9.0, low=8.0, high=10.0, capped=False)
-    >>> figure = draw_intervals("lake", {"steps": {"none": number}})
+    >>> import farpoint as fp
+    >>> figure = draw_intervals("lake", {"steps": {"none": fp.measures.estimate([8.0, 9.0, 10.0])}})
     """
     axes = _axes_of(ax, len(panels), figsize, (5.4 * len(panels), 3.4))
     for one, (name, numbers) in zip(axes, panels.items(), strict=True):

@@ -1,17 +1,91 @@
-"""Rows of finished numbers as tables for a page or a text."""
+"""Rows of finished numbers as tables: for a page, a text, a terminal or a file.
+
+A row keeps its numbers until it is printed. A cell is a text, a number, None where there is none, or one of the cells
+below, which know how they are read (``str``) and which columns of numbers they are (``columns``).
+"""
 
 from __future__ import annotations
 
 import html
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-Row = dict[str, str | int | float]
+from farpoint.measures.statistics import format_number
 
-_NUMBER = r"-?[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?"
-_INTERVAL = re.compile(rf"(>\s*)?({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
-_SHARE = re.compile(rf"({_NUMBER}) %")
-_COUNT = re.compile(r"(\d+) of (\d+)")
+
+@runtime_checkable
+class Cell(Protocol):
+    """Several numbers that are read as one, such as an `Estimate`."""
+
+    def columns(self, name: str) -> Mapping[str, float]:
+        """Return the numbers under names that begin with this one."""
+
+
+Row = dict[str, "str | int | float | Cell | None"]
+
+
+class Share(NamedTuple):
+    """A share, read in percent.
+
+    >>> str(Share(0.957)), Share(0.957).columns("seen")
+    ('96 %', {'seen': 0.957})
+    """
+
+    value: float
+
+    def columns(self, name: str) -> dict[str, float]:
+        """Return the share as one column."""
+        return {name: self.value}
+
+    def __str__(self) -> str:
+        return f"{100 * self.value:.0f} %"
+
+
+class Count(NamedTuple):
+    """How many of how many.
+
+    >>> str(Count(19, 20)), Count(19, 20).columns("runs")
+    ('19 of 20', {'runs': 19, 'runs_of': 20})
+    """
+
+    number: int
+    of: int
+
+    def columns(self, name: str) -> dict[str, float]:
+        """Return both numbers."""
+        return {name: self.number, f"{name}_of": self.of}
+
+    def __str__(self) -> str:
+        return f"{self.number:,} of {self.of:,}"
+
+
+class Goals(NamedTuple):
+    """How many goals were found, and how many of them are true ones.
+
+    >>> str(Goals(20, 16)), Goals(20, 16).columns("k = 10")
+    ('20 (16)', {'k = 10': 20, 'k = 10_true': 16})
+    """
+
+    number: int
+    true: int
+
+    def columns(self, name: str) -> dict[str, float]:
+        """Return both numbers."""
+        return {name: self.number, f"{name}_true": self.true}
+
+    def __str__(self) -> str:
+        return f"{self.number} ({self.true})"
+
+
+def cell_text(value: object) -> str:
+    """Return a cell as it is read.
+
+    >>> cell_text(1224.3), cell_text(None), cell_text("ring"), cell_text(Share(0.5))
+    ('1,224', '–', 'ring', '50 %')
+    """
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return format_number(value)
+    return str(value)
 
 
 def table_html(rows: Sequence[Row]) -> str:
@@ -21,64 +95,49 @@ def table_html(rows: Sequence[Row]) -> str:
     "<div class='scroll'><table><thead><tr><th>world</th><th class='number'>t</th></tr></thead>..."
     """
     # A column that holds a number is aligned to the right, with its header and its empty cells.
-    numeric = {name for row in rows for name, value in row.items() if isinstance(value, (int, float))}
+    numeric = {name for row in rows for name, value in row.items() if value is not None and not isinstance(value, str)}
 
     def cell(tag: str, name: str, text: str) -> str:
         return f"<{tag} class='number'>{text}</{tag}>" if name in numeric else f"<{tag}>{text}</{tag}>"
 
     head = "".join(cell("th", name, escaped(name)) for name in rows[0])
-    lines = []
-    for row in rows:
-        shown = {
-            name: f"{value:,}" if isinstance(value, (int, float)) else escaped(value) for name, value in row.items()
-        }
-        lines.append(f"<tr>{''.join(cell('td', name, text) for name, text in shown.items())}</tr>")
+    lines = [
+        f"<tr>{''.join(cell('td', name, escaped(cell_text(value))) for name, value in row.items())}</tr>"
+        for row in rows
+    ]
     return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
 
 
 def table_markdown(rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table: the first column to the left, the others to the right.
 
-    >>> print(table_markdown([{"world": "ring", "t": 4}]))
-    | world | t |
+    >>> print(table_markdown([{"world": "ring", "steps": 1224.3}]))
+    | world | steps |
     |---|---:|
-    | ring | 4 |
+    | ring | 1,224 |
     """
     lines = [
         "| " + " | ".join(rows[0]) + " |",
         "|---|" + "---:|" * (len(rows[0]) - 1),
-        *("| " + " | ".join(str(value) for value in row.values()) + " |" for row in rows),
+        *("| " + " | ".join(map(cell_text, row.values())) + " |" for row in rows),
     ]
     return "\n".join(lines)
 
 
-def numeric_rows(rows: Sequence[Row]) -> list[Row]:
-    """Return rows for a program to read: intervals, shares and counts of runs as columns of numbers.
+def numeric_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows for a program to read: every number in a column of its own, empty where there is none.
 
-    >>> numeric_rows([{"method": "none", "steps": "1,224 [853, 1,817]", "seen": "96 %", "runs": "19 of 20"}])
-    [{'method': 'none', 'steps': 1224.0, 'steps_low': 853.0, 'steps_high': 1817.0, 'steps_capped': 0, 'seen': 0.96,
-      'runs': 19, 'runs_of': 20}]
+    >>> numeric_rows([{"place": "ring", "seen": Share(0.96), "runs": Count(19, 20)}, {"place": "maze", "seen": None}])
+    [{'place': 'ring', 'seen': 0.96, 'runs': 19, 'runs_of': 20}, {'place': 'maze', 'seen': '', 'runs': '', ...}]
     """
-    wide = [_split(row) for row in rows]
-    columns = dict.fromkeys(name for row in wide for name in row)
-    return [{name: row.get(name, "") for name in columns} for row in wide]
-
-
-def _split(row: Row) -> Row:
-    split: Row = {}
-    for name, value in row.items():
-        text = value if isinstance(value, str) else ""
-        if found := _INTERVAL.fullmatch(text):
-            numbers = [float(number.replace(",", "")) for number in found.groups()[1:]]
-            split |= dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
-            split[f"{name}_capped"] = int(found[1] is not None)
-        elif found := _SHARE.fullmatch(text):
-            split[name] = round(float(found[1].replace(",", "")) / 100, 6)
-        elif found := _COUNT.fullmatch(text):
-            split |= {name: int(found[1]), f"{name}_of": int(found[2])}
-        else:
-            split[name] = value
-    return split
+    wide: list[dict[str, Any]] = []
+    for row in rows:
+        columns: dict[str, Any] = {}
+        for name, value in row.items():
+            columns |= value.columns(name) if isinstance(value, Cell) else {name: "" if value is None else value}
+        wide.append(columns)
+    names = dict.fromkeys(name for row in wide for name in row)
+    return [{name: row.get(name, "") for name in names} for row in wide]
 
 
 def escaped(text: str) -> str:

@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.cli import discover as command
-from farpoint.cli.map_text import map_marks
-from farpoint.cli.pictures import draw_options
+from farpoint.cli.common import map_marks
+from farpoint.cli.discover import draw_options
 from farpoint.errors import OutputError
 from farpoint.worlds.catalogue import MAZE
 from tests.helpers.commands import FARPOINT, farpoint

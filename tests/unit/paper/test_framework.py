@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +25,6 @@ from farpoint.paper.framework import (
     Store,
     Suite,
     Summary,
-    code_version,
     judge,
     run,
 )
@@ -137,9 +139,31 @@ def test_results_without_their_seconds_are_computed_again(tmp_path: Path) -> Non
     assert store.load(part(1)) is None
 
 
-def test_the_version_follows_the_code() -> None:
-    assert code_version() == code_version()
-    assert code_version().startswith(farpoint.__version__)
+def test_the_version_follows_the_code_that_computes(tmp_path: Path) -> None:
+    """In a copy of the package: a docstring and the Studio leave results as they are, a kernel discards them."""
+    package = tmp_path / "farpoint"
+    shutil.copytree(Path(farpoint.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def version() -> str:
+        code = (
+            "from farpoint.paper import SUITE; from farpoint.paper.framework import code_version; "
+            "print(code_version(SUITE))"
+        )
+        run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return run.stdout
+
+    def after(file: str, old: str, new: str) -> str:
+        path = package / file
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+        return version()
+
+    before = version()
+    assert before.startswith(farpoint.__version__)
+    assert after("studio/server.py", "import", "import string\nimport") == before
+    assert after("cli/app.py", "import", "import string\nimport") == before
+    assert after("diffusion/walk.py", '"""', '"""More words. ') == before
+    assert after("agents/learning_kernels.py", " + ", " - ") != before
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -201,6 +225,10 @@ def test_a_summary_has_files_of_its_own(tmp_path: Path) -> None:
         "doubling-quick-one.html", "doubling-quick-one.png", "doubling-quick-one.csv", "doubling-quick-one.md",
         "doubling-quick-one-claims.csv",
     }  # fmt: skip
+    # A whole run with a summary has the tables of its sections too.
+    (tmp_path / "whole").mkdir()
+    write_report(report, tmp_path / "whole", "doubling", "doubling")
+    assert {"doubling.csv", "doubling-one.csv"} <= {file.name for file in (tmp_path / "whole").iterdir()}
     page = (tmp_path / "doubling-quick-one.html").read_text()
     assert page.index("A note.") < page.index("<h2 id='one'>First</h2>")
     assert "Of 1 claims checked, 0 hold here" in page

@@ -92,8 +92,9 @@ def write_report(report: SuiteReport, folder: Path, stem: str, prefix: str) -> N
         write_text(folder / f"{stem}.md", summary.markdown)
     if summary.rows:
         write_rows(folder / f"{stem}.csv", numeric_rows(summary.rows))
-    else:
-        for name, rows in report.tables.items():
+    for name, rows in report.tables.items():
+        # A selection of one section has the name of its table.
+        if not summary.rows or f"{prefix}-{name}" != stem:
             write_rows(folder / f"{prefix}-{name}.csv", numeric_rows(rows))
     if report.verdicts:
         write_rows(

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import farpoint
+from farpoint.compiling import file_digest, files_behind
 from farpoint.errors import InvalidFile, OutputError
 from farpoint.files import read_arrays, remove_unfinished, write_arrays
 from farpoint.paper.framework.part import Arrays, Part
 
+if TYPE_CHECKING:
+    from farpoint.paper.framework.suite import Suite
+
 _KIND = "farpoint-results"
 
 
-def code_version() -> str:
-    """Return the version of the package with a digest of its code, so that results of other code are not reused."""
+def code_version(suite: Suite[Any]) -> str:
+    """Return the version of the package with a digest of the code that computes the parts of a suite.
+
+    That is the modules of its kinds and everything that they import. Docstrings and comments do not count, nor does
+    what only shows results: pages, the command and the Studio discard nothing.
+    """
+    package = Path(farpoint.__file__).parent
+    modules = {Path(inspect.getfile(getattr(function, "func", function))) for function in suite.kinds.values()}
+    # A suite outside the package imports from its own top folder and from the package.
+    tops = {module.parents[1] for module in modules if package not in module.parents}
     digest = hashlib.blake2b(digest_size=6)
-    for file in sorted(Path(farpoint.__file__).parent.rglob("*.py")):
-        digest.update(file.read_bytes())
+    for file in sorted(files_behind(modules, package, *tops)):
+        digest.update(file_digest(file).encode())
     return f"{farpoint.__version__}-{digest.hexdigest()}"
 
 

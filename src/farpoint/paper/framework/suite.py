@@ -68,7 +68,7 @@ class Summary:
     ----------
     figure : (caption, figure), optional
     rows : sequence of rows
-        Written to one file, in place of one file per experiment.
+        Written to one file, beside one file per experiment.
     markdown : str
         Written to a file and shown in the terminal.
     note : str
