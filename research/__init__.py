@@ -1,1 +1,1 @@
-"""Benchmarks: speed as ratios, never asserted in tests."""
+"""Research: suites and speed. Not installed; every table is one CSV in ``research/results/``, which the pages show."""

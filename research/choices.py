@@ -1,32 +1,31 @@
 """What `discover` and the agents choose by default, against the other choices: the tables of docs/choices.md.
 
-``python -m research.choices worlds`` has exact mean steps between states and takes two minutes; ``python -m
-research.choices environments`` simulates random agents in Gymnasium environments and takes a quarter of an hour, most
-of it to enumerate the states of MiniGrid; ``python -m research.choices unseen`` checks the defaults on other layouts;
-``python -m research.choices agents`` compares how `train_tabular` may act and learn, in ten minutes.
+choices-worlds, choices-goals: exact mean steps between states, three minutes of one core. choices-environments: random
+agents in Gymnasium environments, ten minutes, most of it to enumerate the states of MiniGrid. choices-unseen: the
+defaults on layouts that nothing was chosen on. choices-agents: how `train_tabular` may act and learn, twenty minutes.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
-import minigrid  # noqa: F401
 import numpy as np
 
 import farpoint as fp
-from farpoint.measures import estimate, first_visits
+from farpoint.measures import first_visits
 from farpoint.options.methods.diffusion import MOST_BY_DEFAULT
 from farpoint.options.methods.spread import farthest_first
-from research.exploration.places import make_place
+from research.exploration.places import make_env, make_place
 from research.exploration.plan import WRAPPED_PLACES
 from research.exploration.wrapped import learned_under_wrapper
+from research.runner import Part, Row, Table, main
 
 PROBABILITIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)
-SHOWN = (0.5, 0.1, 0.05, 0.02)
+SHOWN_PROBABILITIES = (0.5, 0.1, 0.05, 0.02)
 NUMBERS = (6, 10, 16)
 LARGEST_TIMES = (1000, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1)
 MOST_STEPS = 300_000
@@ -36,10 +35,31 @@ LAYOUTS = range(5)
 UNSEEN_LAYOUTS = range(5, 10)
 POLAR_STATES = 2_500
 MINIGRID = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-MultiRoom-N4-S5-v0")
+ENVIRONMENTS: dict[str, tuple[str, dict[str, Any], range]] = {
+    "FrozenLake 8x8": ("FrozenLake8x8-v1", {"is_slippery": False}, range(1)),
+    "FrozenLake 8x8, slippery": ("FrozenLake8x8-v1", {"is_slippery": True}, range(1)),
+    "CliffWalking": ("CliffWalking-v1", {}, range(1)),
+    "Taxi": ("Taxi-v4", {}, range(1)),
+    "DoorKey-6x6": ("MiniGrid-DoorKey-6x6-v0", {}, range(3, 4)),
+    "KeyCorridorS3R1": ("MiniGrid-KeyCorridorS3R1-v0", {}, range(3, 4)),
+    "MultiRoom-N2-S4": ("MiniGrid-MultiRoom-N2-S4-v0", {}, range(3, 4)),
+    "FourRooms": (MINIGRID[0], {}, LAYOUTS),
+    "DoorKey-8x8": (MINIGRID[1], {}, LAYOUTS),
+    "MultiRoom-N4-S5": (MINIGRID[2], {}, LAYOUTS),
+}
+UNSEEN = ("FourRooms", "DoorKey-8x8", "MultiRoom-N4-S5")
+VARIANTS = (
+    "none", "default", "p = 0.5", "p = 0.1", "p = 0.05", "p = 0.02", "5 options", "20 options", "40 options", "polar",
+    "walk", "symmetrized", "spread", "random",
+)  # fmt: skip
 # Worlds and environments of each kind: rooms, a maze, one-way moves, noise, several layouts.
 AGENT_PLACES = ("4rooms", "maze", "ring", "rooms25", "ninerooms", "cliff", "multiroom2", "corridor")
 AGENT_STEPS = 30_000
-ONE_LAYOUT = ("MiniGrid-DoorKey-6x6-v0", "MiniGrid-KeyCorridorS3R1-v0", "MiniGrid-MultiRoom-N2-S4-v0")
+AGENT_WAYS = (
+    ("uniform", 0, 0.0), ("uniform", 1, 0.0), ("least tried", 0, 0.0), ("least tried", 1, 0.0), ("least tried", 3, 0.0),
+    ("least tried", 1, 0.2),
+)  # fmt: skip
+PLACES = {place.name: place for section in WRAPPED_PLACES.values() for place in section}
 
 
 def eight_rooms() -> fp.World:
@@ -70,35 +90,32 @@ def mean_steps(world: fp.World, options: fp.OptionSet | None, chance: float) -> 
     ).mean  # fmt: skip
 
 
-def print_row(*cells: object) -> None:
-    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+def measure_probabilities(world: str, goals: str, n_options: int | None) -> list[Row]:
+    """Return mean steps by the usual probability and by constants; as many options as asked for, or all."""
+    made = WORLDS[world]()
+    everything = len(fp.discover(made, t=4))
+    options = fp.discover(made, goals, n_options=min(n_options or everything, everything))
+    usual = options.option_probability
+    return [
+        {"n_found": len(options), "usual": chance == usual, "p": chance, "steps": mean_steps(made, options, chance)}
+        for chance in (*PROBABILITIES, usual)
+    ]
 
 
-def shown(number: float) -> str:
-    return f"{number:,.0f}" if number < 1e6 else f"{number:.0e}"
+def parts_of_probabilities(quick: bool) -> Iterator[Part]:
+    for world in list(WORLDS)[: 2 if quick else None]:
+        for number in (6, 10, None):
+            yield from ({"world": world, "goals": goals, "n_options": number} for goals in ("diffusion", "random"))
 
 
-def probabilities() -> None:
-    """Mean steps by the usual probability and by constants, as multiples of those by the best one."""
-    print_row("world, goals", "options", "usual p", "best p", "usual", *SHOWN)
-    worst: dict[object, float] = dict.fromkeys(("usual", *SHOWN), 1.0)
-    for name, make in WORLDS.items():
-        world = make()
-        everything = len(fp.discover(world, t=4))
-        for number in (6, 10, everything):
-            for method in ("diffusion", "random"):
-                options = fp.discover(world, method, n_options=min(number, everything))
-                usual = options.option_probability
-                means = {chance: mean_steps(world, options, chance) for chance in (*PROBABILITIES, usual)}
-                best = min(means, key=lambda chance: means[chance])
-                ratios: dict[object, float] = {
-                    "usual": means[usual] / means[best],
-                    **{p: means[p] / means[best] for p in SHOWN},
-                }
-                worst = {key: max(worst[key], ratio) for key, ratio in ratios.items()}
-                cells = (f"{ratio:.2f}" if ratio < 1e3 else shown(ratio) for ratio in ratios.values())
-                print_row(f"{name}, {method}", len(options), f"{usual:.3f}", f"{best:.3g}", *cells)
-    print_row("worst", "", "", "", *(f"{ratio:.2f}" if ratio < 1e3 else shown(ratio) for ratio in worst.values()))
+def measure_goals(world: str, n_options: int) -> Row:
+    """Return mean steps with the goals that each way chooses, each with its usual probability."""
+    made = WORLDS[world]()
+    found: Row = {"none": mean_steps(made, None, 0.0)}
+    for way, states in ways_to_choose(made, n_options):
+        options = fp.OptionSet(made, np.asarray(states), "chosen")
+        found[way] = mean_steps(made, options, options.option_probability)
+    return found
 
 
 def ways_to_choose(world: fp.World, number: int) -> Iterator[tuple[str, Any]]:
@@ -116,38 +133,36 @@ def ways_to_choose(world: fp.World, number: int) -> Iterator[tuple[str, Any]]:
     yield "random", fp.discover(world, "random", n_options=number).goals
 
 
-def goals() -> None:
-    """Mean steps with the goals that each way chooses, each with its usual probability."""
-    names = ("t = 4, spread", "t = 4, prominent", "t = 4, highest", "largest t", "random")
-    print_row("world", "options", "none", *names)
-    for name, make in WORLDS.items():
-        world = make()
-        alone = mean_steps(world, None, 0.0)
-        for number in NUMBERS:
-            if number > len(fp.discover(world, t=4)):
-                continue
-            means = []
-            for _, states in ways_to_choose(world, number):
-                options = fp.OptionSet(world, np.asarray(states), "chosen")
-                means.append(mean_steps(world, options, options.option_probability))
-            print_row(name, number, shown(alone), *map(shown, means))
+def parts_of_goals(quick: bool) -> Iterator[Part]:
+    for name in list(WORLDS)[: 2 if quick else None]:
+        most = len(fp.discover(WORLDS[name](), t=4))
+        yield from ({"world": name, "n_options": number} for number in NUMBERS if number <= most)
 
 
-def environments() -> Iterator[tuple[str, list[fp.World]]]:
-    def world_of(name: str, layout: int, **settings: Any) -> fp.World:
-        return fp.World.from_env(gym.make(name, **settings), seed=layout)
-
-    yield "FrozenLake 8x8", [world_of("FrozenLake8x8-v1", 0, is_slippery=False)]
-    yield "FrozenLake 8x8, slippery", [world_of("FrozenLake8x8-v1", 0, is_slippery=True)]
-    yield "CliffWalking", [world_of("CliffWalking-v1", 0)]
-    yield "Taxi", [world_of("Taxi-v4", 0)]
-    for name in ONE_LAYOUT:
-        yield name, [world_of(name, 3)]
-    for name in MINIGRID:
-        yield name, [world_of(name, layout) for layout in LAYOUTS]
+@cache
+def environment(name: str, layout: int) -> fp.World:
+    """Return the world of an environment, enumerated once in a process."""
+    env_id, settings, _ = ENVIRONMENTS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        env = make_env(env_id) if env_id.startswith("MiniGrid") else gym.make(env_id, **settings)
+        return fp.World.from_env(env, seed=layout)
 
 
-def variants(world: fp.World) -> Iterator[tuple[str, fp.OptionSet | None, float | None]]:
+def measure_environment(environment_name: str, layout: int, defaults: bool) -> list[Row]:
+    """Return the steps of random agents until a target is first reached, for each run and variant, or two of them."""
+    world = environment(environment_name, layout)
+    rows: list[Row] = []
+    for variant, options, chance in ways_to_act(world):
+        if defaults and variant not in ("none", "default"):
+            break
+        visits = first_visits(world, options, option_probability=chance, n_steps=MOST_STEPS, n_runs=N_RUNS, n_jobs=1)
+        for run, steps in enumerate(visits[:, world.targets].min(axis=1)):
+            rows.append({"variant": variant, "run": run, "steps": float(steps) if steps <= MOST_STEPS else None})
+    return rows
+
+
+def ways_to_act(world: fp.World) -> Iterator[tuple[str, fp.OptionSet | None, float | None]]:
     """Yield what could be chosen: a name, the options, and the probability (None: the usual one)."""
     everything = len(fp.discover(world, t=4))
 
@@ -157,7 +172,7 @@ def variants(world: fp.World) -> Iterator[tuple[str, fp.OptionSet | None, float 
     ten = found(10)
     yield "none", None, None
     yield "default", ten, None
-    for chance in SHOWN:
+    for chance in SHOWN_PROBABILITIES:
         yield f"p = {chance:g}", ten, chance
     for number in (5, MOST_BY_DEFAULT, 40):
         yield f"{number} options", found(number), None
@@ -175,84 +190,47 @@ def variants(world: fp.World) -> Iterator[tuple[str, fp.OptionSet | None, float 
     yield "random", fp.discover(world, "random", n_options=len(ten)), None
 
 
-def steps_to_goal() -> None:
-    """Steps of random agents until a target is first reached: interquartile means over layouts and runs."""
-    for name, worlds in environments():
-        pooled: dict[str, list[Any]] = {}
-        facts = []
-        for world in worlds:
-            for variant, options, chance in variants(world):
-                visits = first_visits(
-                    world, options, option_probability=chance, n_steps=MOST_STEPS, n_runs=N_RUNS, n_jobs=1
-                )
-                steps = np.minimum(visits[:, world.targets].min(axis=1), MOST_STEPS)
-                pooled.setdefault(variant, []).append(steps)
-                if variant == "default" and options is not None:
-                    facts.append(f"{world.n_states} states, {options.record['form']}, {options.option_probability:.3f}")
-        iqm = {variant: estimate(np.concatenate(runs)).value for variant, runs in pooled.items()}
-        print(f"\n{name} ({'; '.join(facts)})")
-        for variant, value in iqm.items():
-            print_row(variant, shown(value), f"{iqm['none'] / value:.1f} x")
+def parts_of_environments(quick: bool) -> Iterator[Part]:
+    for name, (_, _, layouts) in list(ENVIRONMENTS.items())[: 2 if quick else None]:
+        for layout in layouts:
+            yield {"environment_name": name, "layout": layout, "defaults": False}
 
 
-def unseen_layouts() -> None:
-    """The default against none on layouts that the rules were not chosen on: interquartile means, each and together."""
-    print_row("environment", "layout", "none", "default", "ratio")
-    for name in MINIGRID:
-        pooled: dict[str, list[Any]] = {"none": [], "default": []}
-        for layout in UNSEEN_LAYOUTS:
-            world = fp.World.from_env(gym.make(name), seed=layout)
-            for variant, options in (("none", None), ("default", fp.discover(world, n_options=10))):
-                visits = first_visits(world, options, n_steps=MOST_STEPS, n_runs=N_RUNS, n_jobs=1)
-                pooled[variant].append(np.minimum(visits[:, world.targets].min(axis=1), MOST_STEPS))
-            none, default = (estimate(runs[-1]).value for runs in pooled.values())
-            print_row(name, layout, shown(none), shown(default), f"{none / default:.1f} x")
-        none, default = (estimate(np.concatenate(runs)).value for runs in pooled.values())
-        print_row(name, "all", shown(none), shown(default), f"{none / default:.1f} x")
+def parts_of_unseen(quick: bool) -> Iterator[Part]:
+    for name in UNSEEN[: 1 if quick else None]:
+        for layout in UNSEEN_LAYOUTS[: 1 if quick else None]:
+            yield {"environment_name": name, "layout": layout, "defaults": True}
 
 
-def ways_to_learn() -> None:
-    """Steps until `train_tabular` is near-optimal under `DiscoveringWrapper`, by how it acts and learns."""
-    ways = [
-        {"actions": actions, "replay": replay, "exploring_episodes": exploring}
-        for actions, replay, exploring in (
-            ("uniform", 0, 0.0), ("uniform", 1, 0.0), ("least tried", 0, 0.0), ("least tried", 1, 0.0),
-            ("least tried", 3, 0.0), ("least tried", 1, 0.2),
-        )
-    ]  # fmt: skip
-    print_row("place", *(", ".join(str(value) for value in way.values()) for way in ways))
-    places = {place.name: place for section in WRAPPED_PLACES.values() for place in section}
-    for name in AGENT_PLACES:
-        place = places[name]
-        worlds = [make_place(place.world, layout) for layout in range(place.n_layouts)]
-        cells = []
-        for way in ways:
-            steps = [
-                learned_under_wrapper(
-                    worlds[run % place.n_layouts], layout=0, method="diffusion", probability=0.05, n_options=5,
-                    n_steps=AGENT_STEPS, episode=place.episode or 0, seed=run, **way,
-                )["near_optimal"]
-                for run in range(N_RUNS)
-            ]  # fmt: skip
-            found = estimate(np.minimum(steps, AGENT_STEPS))
-            cells.append(f"{found.value:,.0f} [{found.low:,.0f}, {found.high:,.0f}]")
-        print_row(place.title, *cells)
+def measure_agent(place: str, actions: str, replay: int, exploring: float, seed: int) -> Row:
+    """Return the steps until `train_tabular` is near-optimal under `DiscoveringWrapper`."""
+    where = PLACES[place]
+    layout = seed % where.n_layouts
+    found = learned_under_wrapper(
+        _world(where.world, layout), layout=0, method="diffusion", probability=0.05, n_options=5, n_steps=AGENT_STEPS,
+        episode=where.episode or 0, seed=seed, actions=actions, replay=replay, exploring_episodes=exploring,
+    )  # fmt: skip
+    steps = float(found["near_optimal"])
+    return {"layout": layout, "limit": AGENT_STEPS, "near_optimal": steps if np.isfinite(steps) else None}
 
 
-def main() -> None:
-    sections = {
-        "worlds": (probabilities, goals),
-        "environments": (steps_to_goal,),
-        "unseen": (unseen_layouts,),
-        "agents": (ways_to_learn,),
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for section in sys.argv[1:] or sections:
-            for table in sections[section]:
-                print(f"\n{table.__doc__}\n")
-                table()
+_world = cache(make_place)
 
+
+def parts_of_agents(quick: bool) -> Iterator[Part]:
+    for place in AGENT_PLACES[: 1 if quick else None]:
+        for actions, replay, exploring in AGENT_WAYS:
+            for seed in range(2 if quick else N_RUNS):
+                yield {"place": place, "actions": actions, "replay": replay, "exploring": exploring, "seed": seed}
+
+
+TABLES = (
+    Table("choices-worlds", measure_probabilities, parts_of_probabilities),
+    Table("choices-goals", measure_goals, parts_of_goals),
+    Table("choices-environments", measure_environment, parts_of_environments),
+    Table("choices-unseen", measure_environment, parts_of_unseen),
+    Table("choices-agents", measure_agent, parts_of_agents),
+)
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, TABLES)

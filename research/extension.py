@@ -15,7 +15,7 @@ from scipy.sparse import eye_array
 
 import farpoint as fp
 from farpoint.diffusion import EXTENSIONS, LANDMARKS
-from research.bench.memory import PeakMemory
+from research.speed import PeakMemory
 
 SHARES = (0.05, 0.1, 0.25, 0.5)
 TIMES = (4, 13)

@@ -10,7 +10,7 @@ import numpy as np
 
 import farpoint as fp
 from farpoint.diffusion.partitions.edges import PartitionedWorld, part_path
-from research.bench.memory import PeakMemory
+from research.speed import PeakMemory
 
 SIDE = 2000
 STATES_PER_PARTITION = 500_000

@@ -27,7 +27,7 @@ from farpoint.diffusion.spectra.laplacian import Laplacian
 from farpoint.diffusion.spectra.leading import with_every_copy
 from farpoint.diffusion.spectra.multigrid import MultigridSolver
 from farpoint.diffusion.walk import Walk
-from research.bench.memory import PeakMemory
+from research.speed import PeakMemory
 
 Result = TypeVar("Result")
 
