@@ -60,7 +60,7 @@ class GoalSettings:
     chunk_steps: int
 
 
-class GoalFeatures(BaseFeaturesExtractor):  # type: ignore[misc]
+class GoalFeatures(BaseFeaturesExtractor):
     """The input of the first layer of `GoalNetwork`: the scaled observation and goal, and random Fourier features."""
 
     def __init__(
@@ -85,7 +85,7 @@ class GoalFeatures(BaseFeaturesExtractor):  # type: ignore[misc]
         return torch.cat([x, torch.sin(waves), torch.cos(waves)], dim=1)
 
 
-class EndingReplayBuffer(HerReplayBuffer):  # type: ignore[misc]
+class EndingReplayBuffer(HerReplayBuffer):
     """Hindsight replay in which a trial with a relabeled goal ends where that goal is reached.
 
     Stable-Baselines3 keeps the original end of the trial, so that values at a relabeled goal would be bootstrapped from

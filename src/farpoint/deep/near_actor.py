@@ -117,7 +117,7 @@ class ActorTraining(NearTraining):
         wanted = self._wanted(after, goals)
         losses = [nn.functional.smooth_l1_loss(_value(critic, before, taken, goals), wanted) for critic in self.critics]
         self.optimizer.zero_grad(set_to_none=True)
-        (losses[0] + losses[1]).backward()  # type: ignore[no-untyped-call]
+        (losses[0] + losses[1]).backward()
         self.optimizer.step()
         if self.done % _DELAY == 0:
             self._improve_actor(before, goals)

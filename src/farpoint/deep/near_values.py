@@ -57,6 +57,6 @@ class ValueTraining(NearTraining):
         values = self.network(before, goals).gather(1, numbers[:, None])[:, 0]
         loss = nn.functional.smooth_l1_loss(values, wanted)
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self.optimizer.step()
         follow(self.target, self.network)

@@ -48,7 +48,7 @@ class DurationSamples(NamedTuple):
     masks: torch.Tensor
 
 
-class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
+class DurationReplayBuffer(ReplayBuffer):
     """A replay buffer that also stores how long each action lasted and which actions were available next.
 
     Both are read from ``info``: ``duration`` (default: 1) and ``action_mask`` (default: all actions).
@@ -97,7 +97,7 @@ class DurationReplayBuffer(ReplayBuffer):  # type: ignore[misc]
         return DurationSamples(*map(self.to_torch, arrays))
 
 
-class SMDPDQN(DQN):  # type: ignore[misc]
+class SMDPDQN(DQN):
     """DQN whose target is discounted by γᵏ, where k is the duration of the action (``info["duration"]``).
 
     For `OptionsWrapper`, with or without further wrappers around it; in other environments every action lasts one step
@@ -247,7 +247,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
             loss = torch.nn.functional.smooth_l1_loss(current, target)
             losses.append(loss.item())
             self.policy.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
             self.policy.optimizer.step()
         self._n_updates += gradient_steps
@@ -264,7 +264,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
     ) -> tuple[NDArray[Any], Any]:
         """Return actions, chosen among those that ``action_masks`` allows if it is given."""
         if action_masks is None:
-            return super().predict(observation, state, episode_start, deterministic)  # type: ignore[no-any-return]
+            return super().predict(observation, state, episode_start, deterministic)
         self.policy.set_training_mode(False)
         tensor, many = self.policy.obs_to_tensor(observation)
         masks = np.asarray(action_masks, dtype=bool).reshape(len(tensor), -1)
@@ -280,7 +280,7 @@ class SMDPDQN(DQN):  # type: ignore[misc]
         self, learning_starts: int, action_noise: Any = None, n_envs: int = 1
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         if not self.env.has_attr("action_masks"):
-            return super()._sample_action(learning_starts, action_noise, n_envs)  # type: ignore[no-any-return]
+            return super()._sample_action(learning_starts, action_noise, n_envs)
         masks = np.stack(self.env.env_method("action_masks"))
         if self.num_timesteps < learning_starts:
             actions = self._any_of(masks)

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 
-class Workbench(ui.element, component="web/workbench.js", esm={"farpoint-studio": "web"}):
+class Workbench(ui.element, component="web/workbench.js", esm={"farpoint-studio": "web"}):  # type: ignore[call-arg]
     """Everything on the page; it talks to the server over a socket of its own, in frames of arrays."""
 
     def __init__(self, settings: dict[str, Any]) -> None:

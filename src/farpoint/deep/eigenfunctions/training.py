@@ -163,7 +163,7 @@ class _Training:
             batch = self.sampler.batch(self.generator, self.objective.stop)
             loss, error = self.objective.loss(batch)
             self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             self.optimizer.step()
             self.objective.after_step(error)
             record += torch.stack([loss.detach(), batch.energies.detach().sum(), error.abs().max()])
