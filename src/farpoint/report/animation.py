@@ -10,6 +10,7 @@ from subprocess import CalledProcessError
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -252,7 +253,7 @@ def animate_env(
     env : gymnasium.Env
         Made with ``render_mode="rgb_array"``. Steps inside options of an `OptionsWrapper` are shown too.
     act : function of an observation, TabularAgent, or agent with ``predict`` as in Stable-Baselines3, optional
-        Default: random decisions.
+        Default: random decisions. An environment without options is wrapped with those of a TabularAgent.
     n_steps : int
         Largest number of decisions; the animation ends with the episode.
     seed : int
@@ -272,15 +273,17 @@ def animate_env(
             f"env must be made with render_mode='rgb_array'; got render_mode={getattr(env, 'render_mode', None)!r}."
         )
     n_steps, seed = check_integer("n_steps", n_steps, 1), check_integer("seed", seed, 0)
-    decide = _decisions(env, act, seed)
-    observation, info = env.reset(seed=seed)
+    wrapper = _options_layer(env)
+    if wrapper is None and isinstance(act, TabularAgent):
+        env = wrapper = _wrap_as(env, act.env)
+    decide = _decisions(env, wrapper, act, seed)
+    observation, _ = env.reset(seed=seed)
     frames = [_frame(env)]
-    wrapper = env if isinstance(env, OptionsWrapper) else None
     if wrapper is not None:
         wrapper.on_step = lambda step: frames.append(_frame(env))
     try:
         for _ in range(n_steps):
-            observation, _, terminated, truncated, info = env.step(decide(observation, info))
+            observation, _, terminated, truncated, _ = env.step(decide(observation))
             if wrapper is None:
                 frames.append(_frame(env))
             if terminated or truncated:
@@ -291,20 +294,35 @@ def animate_env(
     return _animation_of(frames, fps, type(env.unwrapped).__name__)
 
 
-def _decisions(env: Any, act: Any, seed: int) -> Callable[[Any, dict[str, Any]], Any]:
-    """Return the function from an observation and its info to a decision, for any kind of agent."""
+def _options_layer(env: Any) -> OptionsWrapper | None:
+    """Return the wrapper in a stack of wrappers that has options, if there is one."""
+    while isinstance(env, gymnasium.Wrapper) and not isinstance(env, OptionsWrapper):
+        env = env.env
+    return env if isinstance(env, OptionsWrapper) else None
+
+
+def _wrap_as(env: Any, other: OptionsWrapper) -> OptionsWrapper:
+    """Return an environment with the options and settings of another one."""
+    settings: dict[str, Any] = {"max_steps": other.max_steps, "unavailable": other.unavailable, "sample": other.sample}
+    return OptionsWrapper(env, other.options, other.gamma, state=other.state, **settings)
+
+
+def _decisions(env: Any, wrapper: OptionsWrapper | None, act: Any, seed: int) -> Callable[[Any], Any]:
+    """Return the function from an observation to a decision, for any kind of agent."""
     if act is None:
         rng = np.random.default_rng(seed)
         env.action_space.seed(seed)
-        if isinstance(env, OptionsWrapper):
-            return lambda observation, info: env.sample_action(rng=rng)
-        return lambda observation, info: env.action_space.sample()
+        return lambda observation: env.action_space.sample() if wrapper is None else wrapper.sample_action(rng=rng)
     if isinstance(act, TabularAgent):
-        return lambda observation, info: act.act(act.env.read(observation), info["action_mask"].astype(bool))
+        assert wrapper is not None
+        wanted, found = (one.n_actions + len(one.options) for one in (act.env, wrapper))
+        if found != wanted:
+            raise InvalidInput(f"env must have the {wanted} actions and options of the agent; got {found}.")
+        return lambda observation: act.act(wrapper.current_key, wrapper.action_masks())
     if callable(getattr(act, "predict", None)):
-        return lambda observation, info: act.predict(observation, deterministic=True)[0]
+        return lambda observation: act.predict(observation, deterministic=True)[0]
     if callable(act):
-        return lambda observation, info: act(observation)
+        return act  # type: ignore[no-any-return]
     raise InvalidInput(f"act must be a function of an observation, or an agent; got {act!r}.")
 
 

@@ -222,6 +222,65 @@ def test_agents_of_all_kinds_decide() -> None:
         assert len(report.animate_env(place, decider, n_steps=3)) >= 2
 
 
+def cell_name(env: Any, observation: Any) -> str:
+    return f"cell {observation}"
+
+
+def lake(**settings: Any) -> Any:
+    return make("FrozenLake-v1", is_slippery=False, **settings)
+
+
+# The option to 8 (two steps), then right, down, right, right:
+#  S  1  2  3
+#  4  H  6  H
+#  8  9 10  H
+#  H 13 14  G
+BEST = {0: 4, 8: 2, 9: 1, 13: 2, 14: 2}
+
+
+def agent_for(env: fp.OptionsWrapper, key: Any = lambda cell: cell, best: dict[int, int] = BEST) -> Any:
+    """An agent that takes one action in each cell."""
+    n_actions = int(env.action_space.n)  # type: ignore[attr-defined]
+    return fp.agents.TabularAgent(env, {key(cell): np.eye(n_actions)[action] for cell, action in best.items()})
+
+
+@pytest.mark.parametrize("state", [None, cell_name])
+@pytest.mark.parametrize("wrap", ["plain", "wrapped", "wrapped twice"])
+def test_a_tabular_agent_plays_in_another_environment(wrap: str, state: Any) -> None:
+    world = fp.World.from_env(lake(), state=state)
+    key = (lambda cell: cell) if state is None else (lambda cell: f"cell {cell}")
+    goal = world.find_state(key(8))
+    assert goal is not None
+    options = fp.OptionSet(world, np.array([goal]))
+    agent = agent_for(fp.OptionsWrapper(lake(), options, state=state), key)
+    env = lake(render_mode="rgb_array")
+    if wrap != "plain":
+        env = fp.OptionsWrapper(env, options, state=state)
+    if wrap == "wrapped twice":
+        env = gym.wrappers.RecordEpisodeStatistics(env)
+    animation = report.animate_env(env, agent)
+    # One frame before the first step; two steps of the option and four actions.
+    assert len(animation) == 1 + 2 + 4
+    assert env.unwrapped.s == 15
+
+
+def test_an_agent_that_discovers_options_plays_in_a_plain_environment() -> None:
+    agent = agent_for(fp.DiscoveringWrapper(lake(), n_options=2), best={0: 1, 4: 1, 8: 2, 9: 1, 13: 2, 14: 2})
+    env = lake(render_mode="rgb_array")
+    assert len(report.animate_env(env, agent)) == 1 + 6
+    assert env.unwrapped.s == 15
+
+
+def test_an_agent_of_another_environment_is_refused() -> None:
+    world = fp.World.from_env(lake())
+    agent = agent_for(fp.OptionsWrapper(lake(), fp.OptionSet(world, np.array([8]))))
+    with pytest.raises(InvalidInput, match="options must be of a world made from this environment"):
+        report.animate_env(Noise(size=4), agent)
+    other = fp.OptionsWrapper(lake(render_mode="rgb_array"), fp.OptionSet(world, np.array([8, 3])))
+    with pytest.raises(InvalidInput, match="env must have the 5 actions and options of the agent; got 6"):
+        report.animate_env(other, agent)
+
+
 def test_what_cannot_be_animated(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="env must be made with render_mode='rgb_array'; got render_mode=None"):
         report.animate_env(gym.make("FrozenLake-v1"))
