@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ _COVERED, _POINTS_WIDE = 0.12, 300
 _FAINTEST, _STRONGEST = 0.01, 0.5
 
 
-def draw_edges(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
+def draw_edges(axes: Axes, world: World, places: NDArray[Any]) -> None:
     """Draw a line between any two states that a move joins; arrowheads where it is one-way and there are few."""
     edges = world.neighbors.tocoo()
     once = edges.row < edges.col
@@ -84,7 +84,7 @@ def edge_strengths(ends: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(share * np.clip(_COVERED / max(covered, 1e-12), _FAINTEST, _STRONGEST))
 
 
-def _draw_arrowheads(axes: Axes, world: World, places: NDArray[np.float64]) -> None:
+def _draw_arrowheads(axes: Axes, world: World, places: NDArray[Any]) -> None:
     """Draw an arrowhead on each edge that leads in one direction only."""
     one_way = (world.adjacency != 0).astype(np.int8)
     moves = (one_way - one_way.multiply(one_way.T)).tocoo()

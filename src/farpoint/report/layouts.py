@@ -35,7 +35,7 @@ def graph_layout(world: World) -> NDArray[np.float64]:
         return _principal_axes(np.asarray(world.observations))
     n_states = world.n_states
     if n_states < 3:
-        return np.stack([np.zeros(n_states), np.arange(n_states) + 0.5], axis=1)
+        return np.stack([np.zeros(n_states), np.arange(n_states)], axis=1)
     pivots = np.unique(np.linspace(0, n_states - 1, min(n_states, _PIVOTS)).astype(np.int64))
     distances = _distances(world, np.arange(n_states) if n_states <= _PAIRS else pivots)
     places = _scaled(distances[pivots] if n_states <= _PAIRS else distances)
@@ -45,8 +45,7 @@ def graph_layout(world: World) -> NDArray[np.float64]:
 def _principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
     centered = points - points.mean(axis=0)
     if centered.shape[1] == 1:
-        # Off the whole numbers, which would be cells of a map.
-        return np.stack([np.full(len(points), 0.5), points[:, 0]], axis=1)
+        return np.stack([np.zeros(len(points)), points[:, 0]], axis=1)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     # Singular vectors have no sign of their own.
     axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]

@@ -1,4 +1,4 @@
-"""States drawn on one pair of axes: cells of a heat map, or dots and edges where places are not whole numbers.
+"""States drawn on one pair of axes: cells of a heat map, or dots and edges where the world is not a map.
 
 The first coordinate of a place is its row, counted downwards; the second is its column.
 """
@@ -46,7 +46,7 @@ def heat_map(
     values: ArrayLike,
     *,
     plain: bool = False,
-    places: NDArray[np.float64] | None = None,
+    places: NDArray[Any] | None = None,
     **look: Any,
 ) -> ScalarMappable:
     """Draw one number per state: as colored cells, or as colored dots with edges between them.
@@ -60,8 +60,8 @@ def heat_map(
     plain : bool
         Draw all states alike, without their numbers.
     places : array, shape (n_states, 2), optional
-        Row and column of each state. Default: as in `places_of`. Whole numbers are cells of a map, where what is not a
-        state is wall.
+        Row and column of each state, as `places_of` gives them. Integers are cells of a map, where what is not a state
+        is wall.
     **look
         ``cmap``, ``vmin``, ``vmax``.
 
@@ -92,7 +92,7 @@ def mark(
     states: ArrayLike,
     *,
     size: float = 7,
-    places: NDArray[np.float64] | None = None,
+    places: NDArray[Any] | None = None,
     color: str = GOAL,
 ) -> None:
     """Draw a dot on each of ``states``; on a drawing of dots and edges, a ring around it."""
@@ -108,7 +108,7 @@ def mark(
     dots(axes, chosen, min(size, 150 / max(np.ptp(places, axis=0).max(), 1)), color)
 
 
-def dots(axes: Axes, places: NDArray[np.float64], size: float, color: str) -> None:
+def dots(axes: Axes, places: NDArray[Any], size: float, color: str) -> None:
     """Draw a dot with a white rim at each place."""
     axes.plot(
         places[:, 1],
@@ -128,7 +128,7 @@ def dot_area(n_states: int) -> float:
     return float(np.clip(9_000 / n_states, 4, 70))
 
 
-def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
+def draw_floor(axes: Axes, places: NDArray[Any]) -> None:
     """Draw the cells of a map white, with walls dark and a rim of wall around them."""
     rows, columns = places.astype(np.int64).T
     floor, look = _canvas(rows, columns)
@@ -138,7 +138,7 @@ def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
 
 
 def quarter_cells(
-    axes: Axes, places: NDArray[np.float64], directions: NDArray[np.int64], values: NDArray[np.float64], look: Any
+    axes: Axes, places: NDArray[Any], directions: NDArray[np.int64], values: NDArray[np.float64], look: Any
 ) -> ScalarMappable:
     """Draw one number per cell and direction, in the quarter of the cell on that side."""
     from matplotlib.collections import PolyCollection
@@ -180,7 +180,7 @@ def _cells(axes: Axes, cells: NDArray[np.int64], values: NDArray[np.float64], lo
 def _dots(
     axes: Axes,
     world: World,
-    places: NDArray[np.float64],
+    places: NDArray[Any],
     values: NDArray[np.float64],
     plain: bool,
     look: dict[str, Any],

@@ -51,7 +51,7 @@ class Stage:
     figure: Figure
     axes: Sequence[Axes]
     panels: Sequence[Panel]
-    places: NDArray[np.float64]
+    places: NDArray[Any]
     labels: Any
 
     @classmethod
@@ -140,11 +140,11 @@ class Stage:
                 self.axes[0], self.places, {int(state): state_name(self.world, int(state)) for state in chosen}
             )
 
-    def places_in(self, panel: Panel) -> NDArray[np.float64]:
+    def places_in(self, panel: Panel) -> NDArray[Any]:
         """Return the places of all states; of those of a panel with directions, the middle of their quarter."""
         if panel.directions is None:
             return self.places
-        places = self.places.copy()
+        places = self.places.astype(np.float64)
         places[panel.states] += QUARTERS[panel.directions]
         return places
 
@@ -191,7 +191,7 @@ def labels_to_show(world: World, labels: Any, *, on_map: bool) -> dict[int, str]
     return dict(enumerate(names))
 
 
-def sheet_size(places: NDArray[np.float64], *, colorbar: bool = True) -> tuple[float, float]:
+def sheet_size(places: NDArray[Any], *, colorbar: bool = True) -> tuple[float, float]:
     """Return the width and height, in inches, of a figure for states at these places."""
     if not is_map(places):
         return _GRAPH_INCHES
@@ -235,7 +235,7 @@ def check_cmap(cmap: Any) -> Any:
     return cmap
 
 
-def _panel_axes(panels: Sequence[Panel], places: NDArray[np.float64], figsize: Any) -> tuple[Figure, list[Axes]]:
+def _panel_axes(panels: Sequence[Panel], places: NDArray[Any], figsize: Any) -> tuple[Figure, list[Axes]]:
     rows = -(-len(panels) // _PANELS_PER_ROW)
     # As many in each row as the others have: 3 and 3, not 4 and 2.
     columns = -(-len(panels) // rows)

@@ -15,19 +15,19 @@ _POINTS_AWAY = 6
 Names = Mapping[int, str]
 
 
-def name_inside(axes: Axes, places: NDArray[np.float64], names: Names) -> None:
+def name_inside(axes: Axes, places: NDArray[Any], names: Names) -> None:
     """Write names into the cells of a map."""
     for state, name in names.items():
         _write(axes, name, places[state], (0, 0), ha="center", va="center")
 
 
-def name_above(axes: Axes, places: NDArray[np.float64], names: Names) -> None:
+def name_above(axes: Axes, places: NDArray[Any], names: Names) -> None:
     """Write names above the dots of a graph."""
     for state, name in names.items():
         _write(axes, name, places[state], (0, _POINTS_AWAY), ha="center", va="bottom")
 
 
-def name_outside(axes: Axes, places: NDArray[np.float64], names: Names) -> None:
+def name_outside(axes: Axes, places: NDArray[Any], names: Names) -> None:
     """Write names above the upper dots and below the lower ones, where a graph of many states has the most room."""
     rows = places[:, 0]
     middle = (rows.min() + rows.max()) / 2.0
