@@ -26,7 +26,7 @@ from farpoint.errors import (
     check_word,
 )
 from farpoint.files import whole_file
-from farpoint.report.maps import GOAL, START
+from farpoint.report.canvas import GOAL, START
 from farpoint.report.places import Pos
 from farpoint.report.stage import Stage
 from farpoint.report.tables import escaped

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_positive
-from farpoint.report.maps import (
+from farpoint.report.canvas import (
     COLORS,
     FLOOR,
     GOAL,
@@ -20,12 +20,14 @@ from farpoint.report.maps import (
     draw_floor,
     heat_map,
     mark,
+    name_above,
+    name_inside,
+    name_outside,
     quarter_cells,
 )
 from farpoint.report.panels import Panel, panels_of
 from farpoint.report.places import Pos, is_map, places_of
 from farpoint.report.sheets import new_figure
-from farpoint.report.writing import name_above, name_inside, name_outside
 from farpoint.worlds import World
 from farpoint.worlds.naming import state_name
 
