@@ -27,7 +27,7 @@ from farpoint.errors import (
 )
 from farpoint.files import whole_file
 from farpoint.report.canvas import GOAL, START
-from farpoint.report.places import Pos
+from farpoint.report.layout import Pos
 from farpoint.report.stage import Stage
 from farpoint.report.tables import escaped
 from farpoint.worlds import WorldLike, as_world

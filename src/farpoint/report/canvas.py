@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput
-from farpoint.report.places import is_map, places_of
+from farpoint.report.layout import is_map, places_of
 from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
 

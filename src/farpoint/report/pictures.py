@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from farpoint.errors import InvalidInput, check_time
 from farpoint.options import Option
 from farpoint.report.canvas import FEW_STATES, GOAL, START, TARGET, heat_map, mark
-from farpoint.report.places import Pos, places_of
+from farpoint.report.layout import Pos, places_of
 from farpoint.report.sheets import new_figure
 from farpoint.report.stage import Stage, check_axes, check_cmap, check_size, figure_of, sheet_size
 from farpoint.worlds import WorldLike, as_world

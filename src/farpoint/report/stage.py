@@ -25,8 +25,8 @@ from farpoint.report.canvas import (
     name_outside,
     quarter_cells,
 )
+from farpoint.report.layout import Pos, is_map, places_of
 from farpoint.report.panels import Panel, panels_of
-from farpoint.report.places import Pos, is_map, places_of
 from farpoint.report.sheets import new_figure
 from farpoint.worlds import World
 from farpoint.worlds.naming import state_name

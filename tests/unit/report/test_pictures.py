@@ -16,7 +16,7 @@ from matplotlib.quiver import Quiver
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, OutputError, UnknownName
-from farpoint.report.layouts import graph_layout
+from farpoint.report.layout import graph_layout
 from tests.helpers.worlds import WORLDS
 
 
