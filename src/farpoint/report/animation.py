@@ -73,7 +73,12 @@ class Animation:
     """
 
     def __init__(
-        self, figure: Figure, update: Callable[[int], object], n_frames: int, fps: float = 10.0, title: str = ""
+        self,
+        figure: Figure,
+        update: Callable[[int], object],
+        n_frames: int,
+        fps: float = 10.0,
+        title: str = "animation",
     ) -> None:
         if not callable(getattr(figure, "savefig", None)) or not callable(update):
             raise InvalidInput(f"figure and update must be a figure and a function; got {figure!r} and {update!r}.")
@@ -272,7 +277,11 @@ def animate_env(
         raise InvalidInput(
             f"env must be made with render_mode='rgb_array'; got render_mode={getattr(env, 'render_mode', None)!r}."
         )
-    n_steps, seed = check_integer("n_steps", n_steps, 1), check_integer("seed", seed, 0)
+    n_steps, seed, fps = (
+        check_integer("n_steps", n_steps, 1),
+        check_integer("seed", seed, 0),
+        check_positive("fps", fps),
+    )
     wrapper = _options_layer(env)
     if wrapper is None and isinstance(act, TabularAgent):
         env = wrapper = _wrap_as(env, act.env)
@@ -327,7 +336,8 @@ def _decisions(env: Any, wrapper: OptionsWrapper | None, act: Any, seed: int) ->
 
 
 def _frame(env: Any) -> NDArray[np.uint8]:
-    frame = np.asarray(env.render())
+    # A copy: some environments render into one array again and again.
+    frame = np.array(env.render())
     if frame.shape[2:] != (3,) or frame.dtype != np.uint8 or not frame.size:
         raise InvalidInput(
             f"env must render arrays of shape (height, width, 3) and dtype uint8; got {frame.shape} of {frame.dtype}."
@@ -340,6 +350,9 @@ def _animation_of(frames: list[NDArray[np.uint8]], fps: float, title: str) -> An
     from matplotlib.figure import Figure
 
     height, width, _ = frames[0].shape
+    for frame in frames:
+        if frame.shape != frames[0].shape:
+            raise InvalidInput(f"env must render pictures of one size; got {frames[0].shape} and {frame.shape}.")
     figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
     image = figure.figimage(frames[0], origin="upper")
     return Animation(figure, lambda number: image.set_data(frames[number]), len(frames), fps, title)

@@ -165,15 +165,15 @@ def test_panels_and_networks_are_animated() -> None:
 
 
 class Noise(gym.Env[int, int]):
-    """Renders pictures of random pixels, and remembers them."""
+    """Renders random pixels, always into one array, and remembers them; ``size`` may grow in each step."""
 
     render_mode = "rgb_array"
     action_space = gym.spaces.Discrete(1)  # type: ignore[assignment]
     observation_space = gym.spaces.Discrete(1)  # type: ignore[assignment]
 
-    def __init__(self, size: int | tuple[int, int], dtype: type = np.uint8) -> None:
-        self.shape = (*np.broadcast_to(size, 2), 3)
-        self.dtype = dtype
+    def __init__(self, size: int | tuple[int, int], dtype: type = np.uint8, growth: int = 0) -> None:
+        self.picture = np.zeros((*np.broadcast_to(size, 2), 3), dtype)
+        self.growth = growth
         self.rendered: list[np.ndarray] = []
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
@@ -181,11 +181,14 @@ class Noise(gym.Env[int, int]):
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if self.growth:
+            self.picture = np.pad(self.picture, ((0, self.growth), (0, 0), (0, 0)))
         return 0, 0.0, False, False, {}
 
     def render(self) -> Any:
-        self.rendered.append(self.rng.integers(256, size=self.shape).astype(self.dtype))
-        return self.rendered[-1]
+        self.picture[:] = self.rng.integers(256, size=self.picture.shape)
+        self.rendered.append(self.picture.copy())
+        return self.picture
 
 
 def test_frames_of_an_environment_are_shown_pixel_by_pixel() -> None:
@@ -288,6 +291,12 @@ def test_what_cannot_be_animated(tmp_path: Path) -> None:
         report.animate_env(fp.maze())
     with pytest.raises(InvalidInput, match=r"env must render arrays of shape .* got \(4, 4, 3\) of float64"):
         report.animate_env(Noise(size=4, dtype=np.float64))
+    with pytest.raises(InvalidInput, match=r"env must render pictures of one size; got \(4, 4, 3\) and \(6, 4, 3\)"):
+        report.animate_env(Noise(size=4, growth=2), n_steps=1)
+    untouched = Noise(size=4)
+    with pytest.raises(InvalidInput, match="fps must be a finite number above 0; got -1"):
+        report.animate_env(untouched, fps=-1)
+    assert not untouched.rendered
     with pytest.raises(InvalidInput, match="states must have at least one state"):
         report.animate(fp.maze(), [])
     with pytest.raises(InvalidInput, match="fps must be a finite number above 0; got 0"):
