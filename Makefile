@@ -71,7 +71,7 @@ $(CORE): pyproject.toml
 
 $(INSTALLED): pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,robotics,data,video,deep,dask,ray,scale,samples,graphs,bench,studio,docs]"
+	.venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,envs,robotics,data,deep,dask,ray,scale,samples,graphs,bench,studio,docs]"
 	touch $(CORE) $@
 
 clean:

@@ -47,7 +47,7 @@ def figure(folder: Path) -> None:
 
 
 def animation(folder: Path) -> None:
-    fp.report.Animation([np.zeros((9, 9, 3), dtype=np.uint8)] * 3).save(folder / "a.gif")
+    fp.report.animate(fp.grid((3,)), [0, 1, 2], figsize=(1, 1)).save(folder / "a.gif")
 
 
 def results(folder: Path) -> None:

@@ -55,7 +55,8 @@ def test_pictures_are_shown_inline() -> None:
     for last in drawn:
         assert results()[last]["image/png"].startswith("iVBOR"), last
     (animated,) = [last for last in results() if "animate" in last]
-    assert "data:image/gif;base64," in results()[animated]["text/html"]
+    assert "data:image/png;base64," in results()[animated]["text/html"]
+    assert "http" not in results()[animated]["text/html"]
 
 
 def test_frames_are_shown_and_nothing_went_wrong() -> None:

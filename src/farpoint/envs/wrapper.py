@@ -138,6 +138,8 @@ class OptionsWrapper(gym.Wrapper[Any, int, Any, int], gym.utils.RecordConstructo
         self.episode_steps = 0
         # Called after every primitive step, also inside options: for agents that learn from each of them.
         self.on_step: Callable[[Transition], None] | None = None
+        # As given, so that another environment can be wrapped in the same way.
+        self.state, self.sample = state, sample
         self._read = state or self.options.observe
         self._rng = np.random.default_rng()
         self._seen: Any = None

@@ -27,8 +27,8 @@ from farpoint.paper.plan import (
     windy_part,
 )
 from farpoint.paper.score_figures import WORLD_COLORS, score_panel
+from farpoint.report.canvas import GOAL, START, heat_map, mark
 from farpoint.report.curves import Curves, learning_curves, tidy
-from farpoint.report.maps import GOAL, START, heat_map, mark
 from farpoint.report.names import METHOD_COLORS, METHOD_TITLES, WORLD_TITLES
 from farpoint.report.sheets import new_figure
 from farpoint.worlds import World, named_world

@@ -20,8 +20,8 @@ from farpoint.paper.plan import (
     score_part,
     stationary_part,
 )
+from farpoint.report.canvas import heat_map, mark
 from farpoint.report.curves import tidy
-from farpoint.report.maps import heat_map, mark
 from farpoint.report.names import WORLD_TITLES
 from farpoint.report.sheets import new_figure
 from farpoint.worlds import World, named_world

@@ -1,8 +1,7 @@
 """Pictures, tables and pages. Functions take finished numbers and compute none, but for where states are drawn."""
 
-from farpoint.report.animation import animate, animate_env
+from farpoint.report.animation import Animation, animate, animate_env
 from farpoint.report.comparison import draw_comparison
-from farpoint.report.movies import Animation
 from farpoint.report.number_curve import draw_curve
 from farpoint.report.pictures import (
     draw_policy,

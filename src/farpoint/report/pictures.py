@@ -1,9 +1,10 @@
 """Pictures of a world: values as a heat map, goals, routes, policies, the score over t.
 
 Every function takes finished numbers and returns the matplotlib ``Figure`` on which it drew: a new one, which a
-notebook shows by itself, or that of ``ax``. Write it with `save_figure`. A world with whole-number positions is
-drawn as a map, MiniGrid as one map for each thing carried and state of the doors, with a quarter of a cell per
-direction, and any other world as dots and edges, at its positions, at ``pos``, or at a layout of its graph.
+notebook shows by itself, or that of ``ax``. Write it with `save_figure`. A world whose positions are cells and whose
+moves mostly join cells that touch is drawn as a map, MiniGrid as one map for each thing carried and state of the
+doors, with a quarter of a cell per direction. Any other world, and one with ``pos``, is drawn as dots and edges: at
+``pos``, at its positions, or at a layout of its graph.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_time
 from farpoint.options import Option
-from farpoint.report.edges import FEW_STATES
-from farpoint.report.maps import GOAL, START, TARGET, heat_map, mark
-from farpoint.report.places import Pos, places_of
+from farpoint.report.canvas import FEW_STATES, GOAL, START, TARGET, heat_map, mark
+from farpoint.report.layout import Pos, places_of
 from farpoint.report.sheets import new_figure
 from farpoint.report.stage import Stage, check_axes, check_cmap, check_size, figure_of, sheet_size
 from farpoint.worlds import WorldLike, as_world
@@ -312,7 +312,7 @@ def _row_of_axes(ax: Any, number: int, figsize: Any, size: tuple[float, float]) 
     return figure_of(row[0]), row
 
 
-def _draw_arrows(axes: Axes, option: Option, places: NDArray[np.float64], *, on_map: bool) -> None:
+def _draw_arrows(axes: Axes, option: Option, places: NDArray[Any], *, on_map: bool) -> None:
     owners = option.world.choice_states
     taken = np.flatnonzero((option.choice_probabilities() > 0) & option.initiation[owners])
     # Of the states that a choice may lead to, the arrow points to the one that is nearest to the end.

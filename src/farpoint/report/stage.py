@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput, check_positive
-from farpoint.report.maps import (
+from farpoint.report.canvas import (
     COLORS,
     FLOOR,
     GOAL,
@@ -20,12 +20,13 @@ from farpoint.report.maps import (
     draw_floor,
     heat_map,
     mark,
+    name_above,
+    name_inside,
+    name_outside,
     quarter_cells,
 )
-from farpoint.report.panels import Panel, panels_of
-from farpoint.report.places import Pos, is_map, places_of
+from farpoint.report.layout import Pos, is_map, places_of
 from farpoint.report.sheets import new_figure
-from farpoint.report.writing import name_above, name_inside, name_outside
 from farpoint.worlds import World
 from farpoint.worlds.naming import state_name
 
@@ -41,6 +42,22 @@ _PANELS_PER_ROW = 4
 # Up to so many states, those of a graph are named without being asked to; beyond, its goals, up to so many.
 _MOST_LABELS = 40
 _MOST_NAMED_GOALS = 30
+# As MiniGrid numbers them; it need not be installed to draw a world that was saved.
+_COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
+_OBJECTS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
+_DOOR_STATES = ("open", "closed", "locked")
+_DOOR = _OBJECTS.index("door")
+# A label of a MiniGrid state: walls, x, y, direction, what is carried, every object.
+_PARTS = 6
+MOST_PANELS = 12
+
+
+class Panel(NamedTuple):
+    """Some states of a world that are drawn together, and in which direction the agent looks in each (0: right)."""
+
+    title: str
+    states: NDArray[np.int64]
+    directions: NDArray[np.int64] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +68,7 @@ class Stage:
     figure: Figure
     axes: Sequence[Axes]
     panels: Sequence[Panel]
-    places: NDArray[np.float64]
+    places: NDArray[Any]
     labels: Any
 
     @classmethod
@@ -140,11 +157,11 @@ class Stage:
                 self.axes[0], self.places, {int(state): state_name(self.world, int(state)) for state in chosen}
             )
 
-    def places_in(self, panel: Panel) -> NDArray[np.float64]:
+    def places_in(self, panel: Panel) -> NDArray[Any]:
         """Return the places of all states; of those of a panel with directions, the middle of their quarter."""
         if panel.directions is None:
             return self.places
-        places = self.places.copy()
+        places = self.places.astype(np.float64)
         places[panel.states] += QUARTERS[panel.directions]
         return places
 
@@ -191,7 +208,7 @@ def labels_to_show(world: World, labels: Any, *, on_map: bool) -> dict[int, str]
     return dict(enumerate(names))
 
 
-def sheet_size(places: NDArray[np.float64], *, colorbar: bool = True) -> tuple[float, float]:
+def sheet_size(places: NDArray[Any], *, colorbar: bool = True) -> tuple[float, float]:
     """Return the width and height, in inches, of a figure for states at these places."""
     if not is_map(places):
         return _GRAPH_INCHES
@@ -235,7 +252,56 @@ def check_cmap(cmap: Any) -> Any:
     return cmap
 
 
-def _panel_axes(panels: Sequence[Panel], places: NDArray[np.float64], figsize: Any) -> tuple[Figure, list[Axes]]:
+def panels_of(world: World) -> list[Panel]:
+    """Return the panels of a world: all its states in one, or by what is carried and which doors are open in MiniGrid.
+
+    Panels are in the order in which an agent would first see them; at most twelve, those with most states.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> [panel.title for panel in panels_of(fp.maze())]
+    ['']
+    """
+    labels = world.labels
+    if labels is None or not all(_is_minigrid(label) for label in labels):
+        return [Panel("", np.arange(world.n_states), None)]
+    groups: dict[Hashable, list[int]] = {}
+    for state, label in enumerate(labels):
+        parts: Any = label
+        doors = tuple((place, code) for place, code in parts[5] if code[0] == _DOOR)
+        groups.setdefault((parts[4], doors), []).append(state)
+    largest = sorted(groups, key=lambda key: -len(groups[key]))[:MOST_PANELS]
+    directions = np.array([label[3] for label in labels])  # type: ignore[index]
+    panels = []
+    for key, states in groups.items():
+        if key in largest:
+            chosen = np.array(states)
+            panels.append(Panel(_title(key), chosen, directions[chosen]))
+    return panels
+
+
+def _is_minigrid(label: Any) -> bool:
+    if not isinstance(label, tuple) or len(label) != _PARTS or not isinstance(label[5], tuple):
+        return False
+    return isinstance(label[0], str) and label[3] in range(4) and (label[4] is None or len(label[4]) == 3)
+
+
+def _title(key: Any) -> str:
+    carrying, doors = key
+    words = ["carries nothing" if carrying is None else f"carries the {_color(carrying)} {_OBJECTS[carrying[0]]}"]
+    words += [f"{_color(code)} door {_DOOR_STATES[code[2]]}" for _, code in doors[:3]]
+    if len(doors) > 3:
+        n_open = sum(code[2] == 0 for _, code in doors)
+        words[1:] = [f"{n_open} of {len(doors)} doors open"]
+    return "\n".join([words[0], ", ".join(words[1:])]).strip()
+
+
+def _color(code: tuple[int, int, int]) -> str:
+    return _COLORS[code[1]]
+
+
+def _panel_axes(panels: Sequence[Panel], places: NDArray[Any], figsize: Any) -> tuple[Figure, list[Axes]]:
     rows = -(-len(panels) // _PANELS_PER_ROW)
     # As many in each row as the others have: 3 and 3, not 4 and 2.
     columns = -(-len(panels) // rows)

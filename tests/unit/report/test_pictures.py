@@ -16,7 +16,7 @@ from matplotlib.quiver import Quiver
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, OutputError, UnknownName
-from farpoint.report.layouts import graph_layout
+from farpoint.report.layout import graph_layout
 from tests.helpers.worlds import WORLDS
 
 
@@ -181,11 +181,70 @@ def test_a_layout_keeps_neighbors_near() -> None:
     assert lengths.max() < 0.15 * np.ptp(places, axis=0).max()
 
 
-def test_places_of_whole_numbers_are_a_map() -> None:
-    world = fp.World.from_graph([[0, 1], [1, 0]])
-    axes = report.draw_score(world, [1.0, 2.0], pos=[[0.0, 0.0], [1.0, 0.0]]).axes[0]
+def far_apart(**given: Any) -> fp.World:
+    return fp.World.from_graph([[0, 1, 0], [1, 0, 1], [0, 1, 0]], **given)
+
+
+def far_apart_in_networkx() -> fp.World:
+    path = nx.path_graph(3)
+    nx.set_node_attributes(path, {0: (0, 0), 1: (100_000, 0), 2: (100_000, 100_000)}, "pos")
+    return fp.World.from_graph(path)
+
+
+# Three states 100,000 apart: as a map it would be an image of 80 GB.
+FAR_APART = {
+    "pos": (far_apart, {0: (0, 0), 1: (100_000, 0), 2: (100_000, 100_000)}),
+    "networkx": (far_apart_in_networkx, None),
+    "positions": (lambda: far_apart(positions=[[0, 0], [0, 100_000], [-100_000, 100_000]]), None),
+}
+
+
+@pytest.mark.parametrize("name", FAR_APART)
+def test_a_graph_at_whole_numbers_is_drawn_with_dots_and_edges(name: str, tmp_path: Path) -> None:
+    build, pos = FAR_APART[name]
+    world = build()
+    figure = report.draw_world(world, pos=pos)
+    axes = figure.axes[0]
+    assert not axes.images
+    # x to the right; rows count downwards, against y.
+    dots = [(0, 0), (100_000, 0), (100_000, -100_000)]
+    np.testing.assert_array_equal(np.asarray(axes.collections[0].get_offsets()), dots)
+    ends = np.asarray(axes.lines[0].get_xydata()).reshape(-1, 3, 2)[:, :2]
+    np.testing.assert_array_equal(ends, [dots[:2], dots[1:]])
+    assert report.save_figure(figure, tmp_path / "far.png").stat().st_size < 10**6
+    option = fp.OptionSet(world, np.array([2]))[0]
+    for drawn in (
+        report.draw_score(world, [1.0, 2.0, 3.0], [1], pos=pos),
+        report.draw_route(world, [0, 1, 2], pos=pos),
+        report.draw_policy(option, pos=pos),
+        report.draw_score_over_t(world, {4: [1.0, 2.0, 3.0]}, {4: [1]}, pos=pos),
+    ):
+        assert not drawn.axes[0].images
+    assert len(report.animate(world, [0, 1, 2], pos=pos)) == 3
+
+
+def test_whole_number_positions_are_a_map_where_moves_join_cells_that_touch() -> None:
+    path = fp.World.from_graph([[0, 1], [1, 0]], positions=[[0, 0], [0, 1]])
+    axes = report.draw_score(path, [1.0, 2.0]).axes[0]
     shown = np.asarray(axes.images[1].get_array().filled(np.nan))  # type: ignore[union-attr]
     np.testing.assert_array_equal(shown[1], [np.nan, 1.0, 2.0, np.nan])
+    # The moves of a knight join no cells that touch; a map would not show them.
+    board = nx.Graph(
+        ((row, column), (row + down, column + right))
+        for row in range(4) for column in range(4) for down, right in ((1, 2), (2, 1), (1, -2), (2, -1))
+        if row + down < 4 and 0 <= column + right < 4
+    )  # fmt: skip
+    knight = fp.World.from_graph(nx.to_numpy_array(board), positions=np.array(board.nodes))
+    axes = report.draw_world(knight).axes[0]
+    assert not axes.images
+    assert np.asarray(axes.lines[0].get_xydata()).shape == (3 * board.number_of_edges(), 2)
+
+
+def test_two_places_far_apart_are_no_map() -> None:
+    # Most moves join cells that touch, but the rectangle around them has 10¹⁰ cells.
+    places = [[0, column] for column in range(20)] + [[100_000, 100_000 + column] for column in range(20)]
+    world = fp.World.from_graph(nx.to_numpy_array(nx.path_graph(40)), positions=places)
+    assert not report.draw_world(world).axes[0].images
 
 
 def test_labels_are_written_where_they_are_few_or_asked_for() -> None:

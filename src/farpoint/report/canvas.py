@@ -1,18 +1,18 @@
-"""States drawn on one pair of axes: cells of a heat map, or dots and edges where places are not whole numbers.
+"""States drawn on one pair of axes: cells of a heat map, or dots and edges; their marks and names.
 
 The first coordinate of a place is its row, counted downwards; the second is its column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from farpoint.errors import InvalidInput
-from farpoint.report.edges import draw_edges
-from farpoint.report.places import is_map, places_of
+from farpoint.report.layout import is_map, places_of
 from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
 
@@ -38,6 +38,18 @@ _CORNERS = {
 }
 # Where the middle of such a quarter is: row and column.
 QUARTERS = np.array([[0.0, 0.3], [0.3, 0.0], [0.0, -0.3], [-0.3, 0.0]])
+# More edges than this cannot be distinguished in a picture, so an even share of them is drawn.
+_MOST_EDGES = 20_000
+# One-way edges have arrowheads up to this many.
+_MOST_ARROWS = 400
+# A graph of more states than this has thin edges, each with a strength of its own.
+FEW_STATES = 300
+_THIN, _THIN_COLOR = 0.5, (0.18, 0.24, 0.32)
+# Which share of the picture thin edges would cover if none lay on another; a drawing is about so many points wide.
+_COVERED, _POINTS_WIDE = 0.12, 300
+_FAINTEST, _STRONGEST = 0.01, 0.5
+_POINTS_AWAY = 6
+Names = Mapping[int, str]
 
 
 def heat_map(
@@ -46,7 +58,7 @@ def heat_map(
     values: ArrayLike,
     *,
     plain: bool = False,
-    places: NDArray[np.float64] | None = None,
+    places: NDArray[Any] | None = None,
     **look: Any,
 ) -> ScalarMappable:
     """Draw one number per state: as colored cells, or as colored dots with edges between them.
@@ -60,8 +72,8 @@ def heat_map(
     plain : bool
         Draw all states alike, without their numbers.
     places : array, shape (n_states, 2), optional
-        Row and column of each state. Default: as in `places_of`. Whole numbers are cells of a map, where what is not a
-        state is wall.
+        Row and column of each state, as `places_of` gives them. Integers are cells of a map, where what is not a state
+        is wall.
     **look
         ``cmap``, ``vmin``, ``vmax``.
 
@@ -92,7 +104,7 @@ def mark(
     states: ArrayLike,
     *,
     size: float = 7,
-    places: NDArray[np.float64] | None = None,
+    places: NDArray[Any] | None = None,
     color: str = GOAL,
 ) -> None:
     """Draw a dot on each of ``states``; on a drawing of dots and edges, a ring around it."""
@@ -108,7 +120,7 @@ def mark(
     dots(axes, chosen, min(size, 150 / max(np.ptp(places, axis=0).max(), 1)), color)
 
 
-def dots(axes: Axes, places: NDArray[np.float64], size: float, color: str) -> None:
+def dots(axes: Axes, places: NDArray[Any], size: float, color: str) -> None:
     """Draw a dot with a white rim at each place."""
     axes.plot(
         places[:, 1],
@@ -128,7 +140,7 @@ def dot_area(n_states: int) -> float:
     return float(np.clip(9_000 / n_states, 4, 70))
 
 
-def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
+def draw_floor(axes: Axes, places: NDArray[Any]) -> None:
     """Draw the cells of a map white, with walls dark and a rim of wall around them."""
     rows, columns = places.astype(np.int64).T
     floor, look = _canvas(rows, columns)
@@ -138,7 +150,7 @@ def draw_floor(axes: Axes, places: NDArray[np.float64]) -> None:
 
 
 def quarter_cells(
-    axes: Axes, places: NDArray[np.float64], directions: NDArray[np.int64], values: NDArray[np.float64], look: Any
+    axes: Axes, places: NDArray[Any], directions: NDArray[np.int64], values: NDArray[np.float64], look: Any
 ) -> ScalarMappable:
     """Draw one number per cell and direction, in the quarter of the cell on that side."""
     from matplotlib.collections import PolyCollection
@@ -180,7 +192,7 @@ def _cells(axes: Axes, cells: NDArray[np.int64], values: NDArray[np.float64], lo
 def _dots(
     axes: Axes,
     world: World,
-    places: NDArray[np.float64],
+    places: NDArray[Any],
     values: NDArray[np.float64],
     plain: bool,
     look: dict[str, Any],
@@ -200,3 +212,112 @@ def _dots(
     return axes.scatter(
         places[order, 1], places[order, 0], c=values[order], s=area, zorder=3, plotnonfinite=False, **shown
     )
+
+
+def draw_edges(axes: Axes, world: World, places: NDArray[Any]) -> None:
+    """Draw a line between any two states that a move joins; arrowheads where it is one-way and there are few."""
+    edges = world.neighbors.tocoo()
+    once = edges.row < edges.col
+    first, second = edges.row[once], edges.col[once]
+    share = slice(None, None, max(1, first.size // _MOST_EDGES))
+    ends = np.stack([places[first[share]], places[second[share]]], axis=1)
+    if world.n_states > FEW_STATES:
+        _draw_thin(axes, ends)
+    else:
+        _draw_line(axes, ends)
+    if not world.symmetric and edges.nnz <= _MOST_ARROWS:
+        _draw_arrowheads(axes, world, places)
+
+
+def _draw_line(axes: Axes, ends: NDArray[np.float64]) -> None:
+    """Draw all edges alike."""
+    # One line with gaps is drawn far faster than one line per edge.
+    lines = np.full((len(ends), 3, 2), np.nan)
+    lines[:, :2] = ends
+    rows, columns = lines.reshape(-1, 2).T
+    strength = float(np.clip(60 / np.sqrt(len(ends) + 1), 0.12, 1.0))
+    axes.plot(columns, rows, color="black", alpha=0.28 * strength, linewidth=0.9, zorder=1)
+
+
+def _draw_thin(axes: Axes, ends: NDArray[np.float64]) -> None:
+    """Draw every edge by itself: where several lie on each other it is darker, and long ones are the faintest."""
+    from matplotlib.collections import LineCollection
+
+    colors = np.column_stack([np.tile(_THIN_COLOR, (len(ends), 1)), edge_strengths(ends)])
+    # In a PDF or SVG file as one image: thousands of lines would make it slow to open.
+    lines = LineCollection(list(ends[:, :, ::-1]), colors=list(colors), linewidths=_THIN, zorder=1, rasterized=True)
+    axes.add_collection(lines)
+
+
+def edge_strengths(ends: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how opaque each edge is: so that all together leave most of the picture white, long ones the least.
+
+    Parameters
+    ----------
+    ends : array, shape (n_edges, 2, 2)
+        Where each edge begins and ends.
+
+    Examples
+    --------
+    >>> short, long = edge_strengths(np.array([[[0.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 100.0]]]))
+    >>> bool(short > long)
+    True
+    """
+    if not len(ends):
+        return np.zeros(0)
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    usual = max(float(np.median(lengths)), 1e-12)
+    # An edge that is longer than usual joins places that are drawn apart: it says little and crosses much.
+    share = np.minimum(usual / np.maximum(lengths, 1e-12), 1.0)
+    sides = np.maximum(np.ptp(ends.reshape(-1, 2), axis=0), usual)
+    covered = float((lengths * share).sum() * _THIN * sides.max() / _POINTS_WIDE / sides.prod())
+    return np.asarray(share * np.clip(_COVERED / max(covered, 1e-12), _FAINTEST, _STRONGEST))
+
+
+def _draw_arrowheads(axes: Axes, world: World, places: NDArray[Any]) -> None:
+    """Draw an arrowhead on each edge that leads in one direction only."""
+    one_way = (world.adjacency != 0).astype(np.int8)
+    moves = (one_way - one_way.multiply(one_way.T)).tocoo()
+    begin, step = places[moves.row], places[moves.col] - places[moves.row]
+    for (row, column), (down, right) in zip(begin + 0.55 * step, 0.02 * step, strict=True):
+        axes.annotate(
+            "",
+            (column + right, row + down),
+            (column, row),
+            arrowprops={"arrowstyle": "-|>", "color": "#5b6875", "linewidth": 0, "mutation_scale": 14},
+            zorder=2,
+        )
+
+
+def name_inside(axes: Axes, places: NDArray[Any], names: Names) -> None:
+    """Write names into the cells of a map."""
+    for state, name in names.items():
+        _write(axes, name, places[state], (0, 0), ha="center", va="center")
+
+
+def name_above(axes: Axes, places: NDArray[Any], names: Names) -> None:
+    """Write names above the dots of a graph."""
+    for state, name in names.items():
+        _write(axes, name, places[state], (0, _POINTS_AWAY), ha="center", va="bottom")
+
+
+def name_outside(axes: Axes, places: NDArray[Any], names: Names) -> None:
+    """Write names above the upper dots and below the lower ones, where a graph of many states has the most room."""
+    rows = places[:, 0]
+    middle = (rows.min() + rows.max()) / 2.0
+    for state, name in names.items():
+        below = bool(rows[state] > middle)
+        offset = (0, -_POINTS_AWAY if below else _POINTS_AWAY)
+        _write(axes, name, places[state], offset, ha="center", va="top" if below else "bottom")
+
+
+def _write(axes: Axes, name: str, place: NDArray[np.float64], offset: tuple[float, float], **sides: str) -> None:
+    from matplotlib.patheffects import withStroke
+
+    row, column = place
+    look: dict[str, Any] = {"fontsize": 7, "color": "#1c2530", "zorder": 6, **sides}
+    # With a white rim, so that it can be read on dots and edges.
+    rim = [withStroke(linewidth=2.5, foreground="white")]
+    # A dollar sign would begin a formula.
+    text = axes.annotate(name, (column, row), xytext=offset, textcoords="offset points", path_effects=rim, **look)
+    text.set_parse_math(False)
