@@ -100,7 +100,9 @@ def open_browser(*, logs: bool = True) -> Iterator[Any]:
     """
     programs = find_programs()
     if programs is None:
-        pytest.skip(f"Chromium and its driver are not installed. Run: {INSTALL}")
+        missing = f"Chromium and its driver are not installed. Run: {INSTALL}"
+        # Where it must be there, as in CI, a missing one is an error.
+        (pytest.fail if os.environ.get("FARPOINT_BROWSER") == "required" else pytest.skip)(missing)
     webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
     from selenium.webdriver.chrome.service import Service
 
