@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1])]
 
 import farpoint
 
@@ -26,6 +26,7 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "results",
     "sphinx.ext.autodoc",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",

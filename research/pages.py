@@ -19,12 +19,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from farpoint.errors import UnknownName
+from farpoint.errors import InvalidInput, UnknownName
 from farpoint.report.sheets import save_figure
 from farpoint.report.tables import cell_text, table_markdown
 from research.runner import ROOT, Picture
 
 MARK = re.compile(r"<!--= (typed )?([\w.-]+) -->(.*?)<!--/-->", re.DOTALL)
+_INLINE_AT_START = re.compile(r"^ *<!--= [^>]*-->(?!\n|<!--/-->\n)", re.MULTILINE)
 IMAGES = ROOT / "docs" / "images"
 
 
@@ -50,7 +51,14 @@ def render(text: str, page: Path, *, images: Path | None = None) -> str:
     ------
     UnknownName
         If a mark names nothing that is shown.
+    InvalidInput
+        If a mark in a sentence begins a line.
     """
+    if found := _INLINE_AT_START.search(text):
+        raise InvalidInput(
+            f"a mark in a sentence must not begin a line of {page.name}; got {found[0]!r}. Markdown would take the line "
+            "for HTML."
+        )
 
     def fill(found: re.Match[str]) -> str:
         if found[1]:
@@ -68,7 +76,7 @@ def _shown(name: str, page: Path, images: Path | None) -> str:
         file = f"{name.replace('.', '-')}.svg"
         if images is not None:
             save_figure(value.draw(), images / file)
-        return f"![{value.caption}]({Path(os.path.relpath(IMAGES / file, page.parent)).as_posix()})"
+        return f"\n\n![{value.caption}]({Path(os.path.relpath(IMAGES / file, page.parent)).as_posix()})\n\n"
     return cell_text(value)
 
 

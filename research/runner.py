@@ -202,17 +202,21 @@ def _write(name: str, parts: Sequence[Part], log: Log, folder: Path) -> Path:
     path = folder / f"{name}.csv"
     write_rows(path, [{column: _cell(row.get(column)) for column in columns} for row in rows])
     modules = {module: digest for entry in entries for module, digest in log.digests[entry["modules"]].items()}
-    record = {
+    record = {**record_of(sum(entry["seconds"] for entry in entries), modules), "parts": len(entries)}
+    write_text(path.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
+    return path
+
+
+def record_of(seconds: float, modules: dict[str, str]) -> dict[str, Any]:
+    """Return what is written beside a table: the command, the commit, versions, seconds and digests of modules."""
+    return {
         "command": _command(),
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {package: found for package in _PACKAGES if (found := _version(package))},
-        "parts": len(entries),
-        "seconds": round(sum(entry["seconds"] for entry in entries), 1),
+        "seconds": round(seconds, 1),
         "modules": modules,
     }
-    write_text(path.with_suffix(".json"), json.dumps(record, indent=1) + "\n")
-    return path
 
 
 def _cell(value: Any) -> str:
