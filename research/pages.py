@@ -56,8 +56,8 @@ def render(text: str, page: Path, *, images: Path | None = None) -> str:
     """
     if found := _INLINE_AT_START.search(text):
         raise InvalidInput(
-            f"a mark in a sentence must not begin a line of {page.name}; got {found[0]!r}. Markdown would take the line "
-            "for HTML."
+            f"a mark in a sentence must not begin a line of {page.name}; got {found[0]!r}. Markdown would take it for "
+            "HTML."
         )
 
     def fill(found: re.Match[str]) -> str:
