@@ -153,11 +153,15 @@ def test_a_set_is_a_read_only_sequence() -> None:
         options.goals[0] = 1
 
 
-def test_options_travel_to_other_processes() -> None:
+def test_pickled_options_go_the_same_way() -> None:
     options = fp.discover(fp.maze())
     copy = pickle.loads(pickle.dumps(options))
     assert repr(copy) == repr(options)
     np.testing.assert_array_equal(copy[2].route(0), options[2].route(0))
+
+
+@pytest.mark.slow
+def test_options_come_from_other_processes() -> None:
     found = Parallel(n_jobs=2)(delayed(fp.discover)(world) for world in (fp.ring(), fp.maze()))
     assert [len(options) for options in found] == [32, 19]
 
