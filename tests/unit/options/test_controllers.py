@@ -1,17 +1,108 @@
-"""Controllers that look up in a log what actions did nearby."""
+"""Controllers: learned ones as files and as functions, and those that look up what actions did nearby."""
 
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.files import write_arrays
 from farpoint.options import nearest_controller
+from farpoint.options.learned_actor import KIND as ACTOR_KIND
+from farpoint.options.learned_controller import KIND as CONTROLLER_KIND
 from farpoint.worlds import SampleLog
+from tests.helpers.options import learned_actor, learned_controller
+
+
+def test_the_action_of_the_highest_value_is_taken() -> None:
+    control = learned_controller()
+    assert control([3.0], [5.0]) == 1
+    assert control([3.0], [2.0]) == 0
+    assert pickle.loads(pickle.dumps(control))([3.0], [5.0]) == 1
+
+
+def test_continuous_actions_are_copies() -> None:
+    control = fp.options.LearnedController(learned_controller().network, np.array([[-1.0], [1.0]]))
+    taken = control([3.0], [5.0])
+    taken[:] = 7.0
+    assert control([3.0], [5.0]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("actions", [[0], ["up", "down"], [[[0]], [[1]]], None])
+def test_actions_that_do_not_fit_are_refused(actions: Any) -> None:
+    with pytest.raises(InvalidInput, match="actions must be"):
+        fp.options.LearnedController(learned_controller().network, actions)
+
+
+def test_a_controller_without_a_network_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="network must be a GoalNetwork"):
+        fp.options.LearnedController(None, np.array([0, 1]))  # type: ignore[arg-type]
+
+
+def test_a_file_whose_actions_do_not_fit_is_damaged(tmp_path: Path) -> None:
+    control = learned_controller()
+    facts = {"n_layers": 1, "record": {}}
+    write_arrays(tmp_path / "a.npz", CONTROLLER_KIND, facts, {"actions": np.arange(3), **control.network.arrays()})
+    with pytest.raises(InvalidFile, match="it is damaged"):
+        fp.options.LearnedController.load(tmp_path / "a.npz")
+
+
+def test_repr_of_a_controller() -> None:
+    assert repr(learned_controller()) == "LearnedController(2 actions, 2 numbers as input)"
+
+
+def test_the_action_lies_between_the_bounds() -> None:
+    control = learned_actor()
+    assert control([3.0], [5.0]).tolist() == [2.0]
+    assert control([3.0], [1.0]).tolist() == [-1.0]
+    assert control([3.0], [3.0]).tolist() == [0.5], "halfway"
+    # -1 + 3 (tanh(50 / 100) + 1) / 2
+    assert control([3.0], [3.01]) == pytest.approx([-1.0 + 1.5 * (np.tanh(0.5) + 1.0)], abs=1e-5)
+    assert pickle.loads(pickle.dumps(control))([3.0], [5.0]).tolist() == [2.0]
+
+
+def test_an_action_is_never_beyond_a_bound() -> None:
+    network = learned_actor().network
+    low, high = np.array([-0.1]), np.array([0.7])
+    control = fp.options.LearnedActor(network, low, high)
+    assert control([0.0], [9.0]) == high
+    assert control([9.0], [0.0]) == low
+
+
+@pytest.mark.parametrize(
+    ("bounds", "match"),
+    [
+        (([0.0, 1.0], [1.0]), "low must be one finite number per output of the network, 1"),
+        (([0.0], [np.inf]), "high must be one finite number per output"),
+        (([0.0], "up"), "high must"),
+        (([1.0], [0.0]), "low must be at most high"),
+    ],
+)
+def test_bounds_that_do_not_fit_are_refused(bounds: tuple[Any, Any], match: str) -> None:
+    with pytest.raises(InvalidInput, match=match):
+        fp.options.LearnedActor(learned_actor().network, *bounds)
+
+
+def test_an_actor_without_a_network_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="network must be a GoalNetwork"):
+        fp.options.LearnedActor(None, np.zeros(1), np.ones(1))  # type: ignore[arg-type]
+
+
+def test_a_file_whose_bounds_do_not_fit_is_damaged(tmp_path: Path) -> None:
+    arrays = {"low": np.zeros(2), "high": np.ones(2), **learned_actor().network.arrays()}
+    write_arrays(tmp_path / "a.npz", ACTOR_KIND, {"n_layers": 1, "record": {}}, arrays)
+    with pytest.raises(InvalidFile, match="it is damaged"):
+        fp.options.LearnedActor.load(tmp_path / "a.npz")
+
+
+def test_repr_of_an_actor() -> None:
+    assert repr(learned_actor()) == "LearnedActor(actions of shape (1,), 2 numbers as input)"
+
 
 # On a line: left of 0 action 0 goes right and action 1 left; right of 0 it is the other way round.
 LINE = SampleLog(
