@@ -133,14 +133,16 @@ def picture_metric() -> fp.envs.PictureMetric:
 
 
 # Every method in a world without chance, in one with chance, and in one with one-way moves and episodes; one method in
-# all worlds.
-_EVERYWHERE = "diffusion"
+# all worlds; and some in worlds where they go ways of their own.
 _VARIED = ("four_rooms", "windy", "restarting")
+_WORLDS = dict.fromkeys(METHODS, _VARIED) | {
+    "diffusion": (*_ENVIRONMENTS, *_PLAYED),
+    "farpoint": (*_VARIED, "karate", "door_key"),
+    "bottleneck": (*_VARIED, "two_ends"),
+}
 
 OPTIONS: dict[str, Callable[[], OptionsCase]] = {
-    f"{method}-{world}": partial(_on_states, method, world)
-    for method in METHODS
-    for world in ((*_ENVIRONMENTS, *_PLAYED) if method == _EVERYWHERE else _VARIED)
+    f"{method}-{world}": partial(_on_states, method, world) for method, worlds in _WORLDS.items() for world in worlds
 } | {
     "graph": _on_a_graph,
     "graph from a log": _on_a_log,
