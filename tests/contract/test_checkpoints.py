@@ -56,7 +56,7 @@ def eigenfunctions() -> Computation:
     pytest.importorskip("torch")
 
     def run(*, length: int = 8, **changes: Any) -> Content:
-        settings = {"n_functions": 3, "n_steps": 350, "hidden": (8,), "n_spare": 1, "batch_size": 8, **changes}
+        settings = {"n_functions": 3, "n_steps": 250, "hidden": (8,), "n_spare": 1, "batch_size": 8, **changes}
         functions = fp.learn_eigenfunctions(fp.grid((length,)), **settings)
         parts = {name: getattr(functions, name) for name in ("omega", "rotation", "history")}
         return {**parts, "phi": functions.phi(fp.grid((length,)))}
@@ -104,7 +104,7 @@ def near_goals(*, trying: bool, actions: str = "directions") -> Computation:
     def run(*, length: int = 4, **changes: Any) -> Content:
         env = fp.ContinuousMaze("." * length, start="random", max_steps=20, actions=actions)
         log = fp.envs.record_samples(env, 200, seed=0)
-        small = {"n_updates": 450, "hidden": [8], "n_waves": 4, "batch_size": 16, "n_tries": 40}
+        small = {"n_updates": 250, "hidden": [8], "n_waves": 4, "batch_size": 16, "n_tries": 40}
         control = fp.deep.learn_controller(log, env=env if trying else None, **{**small, **changes})
         return control.network.arrays()
 
@@ -114,6 +114,14 @@ def near_goals(*, trying: bool, actions: str = "directions") -> Computation:
         ({"length": 5}, "log"),
     ]
     return Computation(run, changes + ([({"n_actions": 9}, "n_actions")] if actions == "box" else []))
+
+
+def restarting(restart: float) -> fp.World:
+    n_states = 70_000
+    line = fp.grid((n_states,))
+    starts = np.zeros(n_states)
+    starts[[0, n_states // 2]] = 0.5
+    return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, restart), starts=starts)
 
 
 COMPUTATIONS: dict[str, Callable[[], Computation]] = {
@@ -129,19 +137,28 @@ COMPUTATIONS: dict[str, Callable[[], Computation]] = {
     "near goals, any action": lambda: near_goals(trying=False, actions="box"),
     "near goals, any action, tried": lambda: near_goals(trying=True, actions="box"),
 }
+NEED_TORCH = [name for name in COMPUTATIONS if name.startswith(("eigenfunctions", "goal", "near"))]
 
 
-def restarting(restart: float) -> fp.World:
-    n_states = 70_000
-    line = fp.grid((n_states,))
-    starts = np.zeros(n_states)
-    starts[[0, n_states // 2]] = 0.5
-    return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, restart), starts=starts)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in NEED_TORCH else name for name in COMPUTATIONS]
+)
+def test_contract(name: str, tmp_path: Path) -> None:
+    computation = COMPUTATIONS[name]()
+    expected = computation.run()
+    begun = tmp_path / "new" / "checkpoint"
+    reached = interrupt(computation, begun)
+    assert begun.is_dir()
 
+    def copy_of_begun(name: str) -> Path:
+        return Path(shutil.copytree(begun, tmp_path / name))
 
-@pytest.fixture(params=COMPUTATIONS)
-def computation(request: pytest.FixtureRequest) -> Computation:
-    return COMPUTATIONS[request.param]()
+    check_that_it_goes_on_and_ends_the_same(computation, expected, copy_of_begun("resumed"), reached)
+    check_that_damaged_pieces_are_computed_again(computation, expected, copy_of_begun("damaged"))
+    check_that_pieces_of_another_computation_are_not_taken(computation, expected, copy_of_begun("mixed"))
+    check_that_the_folder_of_another_computation_is_refused(computation, copy_of_begun("refused"))
+    check_that_the_folder_of_another_kind_of_computation_is_refused(computation, tmp_path)
+    check_that_a_checkpoint_is_a_folder(computation, tmp_path)
 
 
 def assert_identical(one: Content, two: Content) -> None:
@@ -168,64 +185,62 @@ def interrupt(computation: Computation, folder: Path, **change: Any) -> int:
     return reached[0]
 
 
-def test_an_interrupted_computation_goes_on_and_ends_the_same(computation: Computation, tmp_path: Path) -> None:
-    folder = tmp_path / "new" / "checkpoint"
-    before = interrupt(computation, folder)
-    assert folder.is_dir()
+def check_that_it_goes_on_and_ends_the_same(
+    computation: Computation, expected: Content, folder: Path, reached: int
+) -> None:
     calls: list[tuple[int, int]] = []
     resumed = computation.run(checkpoint=folder, progress=lambda done, total: calls.append((done, total)))
     # It did not begin again.
-    assert min(done for done, _ in calls) >= before
-    assert sum(done == before for done, _ in calls) <= 1
+    assert min(done for done, _ in calls) >= reached
+    assert sum(done == reached for done, _ in calls) <= 1
     assert calls[-1][0] == calls[-1][1]
-    assert_identical(resumed, computation.run())
+    assert_identical(resumed, expected)
     calls.clear()
-    assert_identical(computation.run(checkpoint=folder, progress=lambda *call: calls.append(call)), resumed)
+    assert_identical(computation.run(checkpoint=folder, progress=lambda *call: calls.append(call)), expected)
     assert all(done == total for done, total in calls), "nothing was left to do"
 
 
-def test_damaged_pieces_are_computed_again(computation: Computation, tmp_path: Path) -> None:
-    interrupt(computation, tmp_path)
-    pieces = sorted(tmp_path.glob("*.npz"))
+def check_that_damaged_pieces_are_computed_again(computation: Computation, expected: Content, folder: Path) -> None:
+    pieces = sorted(folder.glob("*.npz"))
     assert pieces
     for piece in pieces:
         piece.write_bytes(piece.read_bytes()[:-7])
-    assert_identical(computation.run(checkpoint=tmp_path), computation.run())
+    assert_identical(computation.run(checkpoint=folder), expected)
 
 
-def test_pieces_of_another_computation_are_not_taken(computation: Computation, tmp_path: Path) -> None:
-    own, other = tmp_path / "own", tmp_path / "other"
-    interrupt(computation, own)
+def check_that_pieces_of_another_computation_are_not_taken(
+    computation: Computation, expected: Content, folder: Path
+) -> None:
+    other = folder.with_name("other")
     interrupt(computation, other, **computation.changes[0][0])
-    for piece in own.glob("*.npz"):
+    for piece in folder.glob("*.npz"):
         shutil.copy(other / piece.name, piece)
-    assert_identical(computation.run(checkpoint=own), computation.run())
+    assert_identical(computation.run(checkpoint=folder), expected)
 
 
-def test_the_folder_of_another_computation_is_refused(computation: Computation, tmp_path: Path) -> None:
-    interrupt(computation, tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+def check_that_the_folder_of_another_computation_is_refused(computation: Computation, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
     calls: list[tuple[int, int]] = []
     for change, word in computation.changes:
         with pytest.raises(WrongCheckpoint, match=rf"checkpoint must be a folder of this .* another .*\b{word}\b"):
-            computation.run(checkpoint=tmp_path, progress=lambda *call: calls.append(call), **change)
+            computation.run(checkpoint=folder, progress=lambda *call: calls.append(call), **change)
     assert not calls, "no work was done"
-    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_the_folder_of_another_kind_of_computation_is_refused(computation: Computation, tmp_path: Path) -> None:
-    (tmp_path / "about.json").write_text('{"what": "something else"}')
+def check_that_the_folder_of_another_kind_of_computation_is_refused(computation: Computation, folder: Path) -> None:
+    (folder / "about.json").write_text('{"what": "something else"}')
     with pytest.raises(WrongCheckpoint, match=r"with another .*what"):
-        computation.run(checkpoint=tmp_path)
+        computation.run(checkpoint=folder)
 
 
-def test_a_checkpoint_is_a_folder(computation: Computation, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
+def check_that_a_checkpoint_is_a_folder(computation: Computation, folder: Path) -> None:
+    (folder / "file").write_text("not a folder")
     calls: list[tuple[int, int]] = []
     with pytest.raises(OutputError, match="checkpoint must be a folder that can be written"):
-        computation.run(checkpoint=tmp_path / "file", progress=lambda *call: calls.append(call))
+        computation.run(checkpoint=folder / "file", progress=lambda *call: calls.append(call))
     assert not calls
-    assert (tmp_path / "file").read_text() == "not a folder"
+    assert (folder / "file").read_text() == "not a folder"
 
 
 def forge(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -245,13 +260,15 @@ FORGERIES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", FORGERIES)
 @pytest.mark.parametrize("name", ["score of a map", "rough score"])
-def test_forged_blocks_of_scores_are_computed_again(what: str, name: str, tmp_path: Path) -> None:
+def test_forged_blocks_of_scores_are_computed_again(name: str, tmp_path: Path) -> None:
     computation = COMPUTATIONS[name]()
     expected = computation.run(checkpoint=tmp_path)
-    forge(tmp_path, FORGERIES[what])
-    assert_identical(computation.run(checkpoint=tmp_path), expected)
+    right = {path: path.read_bytes() for path in tmp_path.glob("*.npz")}
+    for what, change in FORGERIES.items():
+        forge(tmp_path, change)
+        assert_identical(computation.run(checkpoint=tmp_path), expected)
+        assert {path: path.read_bytes() for path in right} == right, what
 
 
 def test_swapped_and_copied_blocks_are_computed_again(tmp_path: Path) -> None:

@@ -15,17 +15,29 @@ from farpoint.options import Option, Options
 from tests.helpers.options import OPTIONS, OptionsCase
 
 GAMMA = 0.9
-# All tests of a case run in one process: some options take seconds to discover.
-CASES = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in OPTIONS]
-# Only options on the states of a world can tell that a state is unknown.
-ON_STATES = [case for case in CASES if "-" in str(case.values[0])]
+
+
 # DoorKey has another layout under each seed, so that options of one layout meet states they do not know.
-pytestmark = pytest.mark.filterwarnings("ignore:The first state, :UserWarning")
-
-
-@pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest) -> OptionsCase:
-    return OPTIONS[request.param]()
+@pytest.mark.filterwarnings("ignore:The first state, :UserWarning")
+@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version:UserWarning")
+@pytest.mark.parametrize("name", OPTIONS)
+def test_contract(name: str) -> None:
+    case = OPTIONS[name]()
+    check_that_a_set_answers_as_its_options_do(case)
+    check_that_an_option_acts_exactly_where_it_has_not_ended(case)
+    check_that_takes_names_the_options_that_may_take_an_action(case)
+    check_that_a_set_is_a_sequence(case)
+    check_that_a_slice_is_a_set_of_the_same_kind(case)
+    check_that_pickled_options_answer_the_same(case)
+    check_that_a_pickled_option_answers_the_same(case)
+    # Only options on the states of a world can tell that a state is unknown.
+    if isinstance(case.options, fp.OptionSet):
+        check_that_in_an_unknown_state_no_option_does_anything(case.options, case.observations[0])
+    check_that_following_an_option_leads_to_its_end(case)
+    check_that_gymnasium_accepts_the_wrapped_environment(case)
+    check_that_steps_of_the_wrapper_add_up(case)
+    check_that_the_same_seed_gives_the_same_steps(case)
+    check_that_an_option_that_cannot_start_is_refused_or_replaced(case)
 
 
 def answers(options: Options[Any], observation: Any) -> tuple[list[bool], list[bool], list[Any]]:
@@ -54,21 +66,21 @@ def possible_actions(option: Any, observation: Any) -> set[Any]:
     return {option.act(observation)} - {None}
 
 
-def test_a_set_answers_as_its_options_do(case: OptionsCase) -> None:
+def check_that_a_set_answers_as_its_options_do(case: OptionsCase) -> None:
     options = case.options
     for observation in case.observations:
         assert answers(options, observation) == single_answers(options, observation)
         assert options.can_start(observation).dtype == options.ended(observation).dtype == bool
 
 
-def test_an_option_acts_exactly_where_it_has_not_ended(case: OptionsCase) -> None:
+def check_that_an_option_acts_exactly_where_it_has_not_ended(case: OptionsCase) -> None:
     for observation in case.observations:
         can_start, ended, actions = answers(case.options, observation)
         assert [action is None for action in actions] == ended
         assert not any(start and end for start, end in zip(can_start, ended, strict=True))
 
 
-def test_takes_names_the_options_that_may_take_an_action(case: OptionsCase) -> None:
+def check_that_takes_names_the_options_that_may_take_an_action(case: OptionsCase) -> None:
     options, rng = case.options, np.random.default_rng(1)
     n_actions = int(case.env().action_space.n)  # type: ignore[attr-defined]
     for observation in case.observations[::3]:
@@ -80,7 +92,7 @@ def test_takes_names_the_options_that_may_take_an_action(case: OptionsCase) -> N
             assert drawn in actions if actions else drawn is None
 
 
-def test_a_set_is_a_sequence(case: OptionsCase) -> None:
+def check_that_a_set_is_a_sequence(case: OptionsCase) -> None:
     options = case.options
     assert len([*options]) == len(options)
     for index in (len(options), -len(options) - 1):
@@ -92,19 +104,19 @@ def test_a_set_is_a_sequence(case: OptionsCase) -> None:
         assert options[-len(options)].act(observation) == actions[0]
 
 
-@pytest.mark.parametrize("part", [slice(1, 3), slice(None, None, -1), slice(-2, None), slice(2, 2)])
-def test_a_slice_is_a_set_of_the_same_kind(case: OptionsCase, part: slice) -> None:
-    options, some = case.options, case.options[part]
-    numbers = range(len(options))[part]
-    assert type(some) is type(options)
-    assert len(some) == len(numbers)
-    for observation in case.observations[::4]:
-        whole = answers(options, observation)
-        assert answers(some, observation) == tuple([kind[number] for number in numbers] for kind in whole)
-        assert answers(some, observation) == single_answers(some, observation)
+def check_that_a_slice_is_a_set_of_the_same_kind(case: OptionsCase) -> None:
+    for part in (slice(1, 3), slice(None, None, -1), slice(-2, None), slice(2, 2)):
+        options, some = case.options, case.options[part]
+        numbers = range(len(options))[part]
+        assert type(some) is type(options)
+        assert len(some) == len(numbers)
+        for observation in case.observations[::4]:
+            whole = answers(options, observation)
+            assert answers(some, observation) == tuple([kind[number] for number in numbers] for kind in whole)
+            assert answers(some, observation) == single_answers(some, observation)
 
 
-def test_pickled_options_answer_the_same(case: OptionsCase) -> None:
+def check_that_pickled_options_answer_the_same(case: OptionsCase) -> None:
     copy = pickle.loads(pickle.dumps(case.options))
     assert type(copy) is type(case.options)
     assert len(copy) == len(case.options)
@@ -112,7 +124,7 @@ def test_pickled_options_answer_the_same(case: OptionsCase) -> None:
         assert answers(copy, observation) == answers(case.options, observation)
 
 
-def test_a_pickled_option_answers_the_same(case: OptionsCase) -> None:
+def check_that_a_pickled_option_answers_the_same(case: OptionsCase) -> None:
     for option in case.options[:2]:
         copy = pickle.loads(pickle.dumps(option))
         for observation in case.observations[::3]:
@@ -120,11 +132,7 @@ def test_a_pickled_option_answers_the_same(case: OptionsCase) -> None:
             assert copy.act(observation) == option.act(observation)
 
 
-@pytest.mark.parametrize("case", ON_STATES, indirect=True)
-def test_in_an_unknown_state_no_option_does_anything(case: OptionsCase) -> None:
-    options = case.options
-    assert isinstance(options, fp.OptionSet)
-    known = case.observations[0]
+def check_that_in_an_unknown_state_no_option_does_anything(options: fp.OptionSet, known: Any) -> None:
     for unknown in ("no such state", -1, 10**6):
         nothing: list[None] = [None] * len(options)
         assert answers(options, unknown) == ([False] * len(options), [True] * len(options), nothing)
@@ -135,7 +143,7 @@ def test_in_an_unknown_state_no_option_does_anything(case: OptionsCase) -> None:
         assert not options.expects(unknown, 0, known)
 
 
-def test_following_an_option_leads_to_its_end(case: OptionsCase) -> None:
+def check_that_following_an_option_leads_to_its_end(case: OptionsCase) -> None:
     options, env, rng = case.options, case.env(), np.random.default_rng(0)
     started = 0
     for seed in range(6):
@@ -155,12 +163,11 @@ def test_following_an_option_leads_to_its_end(case: OptionsCase) -> None:
     assert started or not len(options) or (isinstance(options, fp.OptionSet) and options.initiation is not None)
 
 
-@pytest.mark.filterwarnings("ignore:.*different from the unwrapped version:UserWarning")
-def test_gymnasium_accepts_the_wrapped_environment(case: OptionsCase) -> None:
+def check_that_gymnasium_accepts_the_wrapped_environment(case: OptionsCase) -> None:
     check_env(case.wrapped(unavailable="random", max_steps=50), skip_render_check=True)
 
 
-def test_steps_of_the_wrapper_add_up(case: OptionsCase) -> None:
+def check_that_steps_of_the_wrapper_add_up(case: OptionsCase) -> None:
     env = case.wrapped(gamma=GAMMA, max_steps=40)
     rng, steps = np.random.default_rng(2), list[Any]()
     env.on_step = steps.append
@@ -192,7 +199,7 @@ def test_steps_of_the_wrapper_add_up(case: OptionsCase) -> None:
             episode = 0
 
 
-def test_the_same_seed_gives_the_same_steps(case: OptionsCase) -> None:
+def check_that_the_same_seed_gives_the_same_steps(case: OptionsCase) -> None:
     traces = []
     for _ in range(2):
         env, rng = case.wrapped(max_steps=40), np.random.default_rng(0)
@@ -207,7 +214,7 @@ def test_the_same_seed_gives_the_same_steps(case: OptionsCase) -> None:
     assert traces[0] == traces[1]
 
 
-def test_an_option_that_cannot_start_is_refused_or_replaced(case: OptionsCase) -> None:
+def check_that_an_option_that_cannot_start_is_refused_or_replaced(case: OptionsCase) -> None:
     refusing, lenient = case.wrapped(max_steps=40), case.wrapped(max_steps=40, unavailable="random")
     rng, replaced = np.random.default_rng(3), 0
     for seed in range(20):

@@ -17,6 +17,8 @@ import farpoint as fp
 from farpoint.files import read_arrays
 from tests.helpers.commands import FARPOINT
 
+pytestmark = pytest.mark.slow
+
 LEFT = ".farpoint-unfinished"
 
 
@@ -105,7 +107,6 @@ print(len(fp.discover(fp.open_room(6, 6))))
 """
 
 
-@pytest.mark.slow
 def test_without_a_place_for_the_cache_functions_are_compiled_anyway() -> None:
     run = subprocess.run([sys.executable, "-c", NO_CACHE], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.strip()) == (0, "4"), run.stderr

@@ -20,6 +20,8 @@ from farpoint.report.sheets import new_figure, save_figure
 from tests.helpers.faults import content_of, files_of_at_most, nth_call
 from tests.helpers.options import learned_actor, learned_controller, learned_options, picture_metric
 
+pytestmark = pytest.mark.slow
+
 Save = Callable[[Path], object]
 
 

@@ -174,10 +174,11 @@ def test_large_world_shows_a_score_from_its_neighbors_first(server: Server) -> N
             await socket.send(pack_frame({"id": 2, "do": "curve", "t": 4, "ts": times}))
             counts = [unpack_frame(await asyncio.wait_for(socket.recv(), 60))[0] for _ in times]
             assert [one["t"] for one in counts] == times
-            # Asked again, nothing is computed again.
-            await socket.send(pack_frame({"id": 3, "do": "curve", "t": 4, "ts": times}))
-            again = [unpack_frame(await asyncio.wait_for(socket.recv(), 2))[0] for _ in times]
-            assert [one["n_goals"] for one in again] == [one["n_goals"] for one in counts]
+            # What is computed comes by its cost; asked again, nothing is computed, and all comes as it is asked for.
+            await socket.send(pack_frame({"id": 3, "do": "curve", "t": 4, "ts": times[::-1]}))
+            again = [unpack_frame(await asyncio.wait_for(socket.recv(), 60))[0] for _ in times]
+            assert [one["t"] for one in again] == times[::-1]
+            assert [one["n_goals"] for one in again] == [one["n_goals"] for one in counts[::-1]]
             first = await ask(socket, {"do": "score", "t": 110})
             return [first, unpack_frame(await asyncio.wait_for(socket.recv(), 60))]
 

@@ -72,7 +72,7 @@ CASES: dict[str, Result] = {
     "eigen": lambda: fp.discover(MAZE, "eigen", n_options=6).goals,
     "eigen climbs": lambda: np.concatenate([option.potential for option in fp.discover(MAZE, "eigen", n_options=6)]),
     "cover": lambda: fp.discover(MAZE, "cover", n_options=4).goals,
-    "steps": lambda: fp.steps_between_states(MAZE, fp.discover(MAZE, t=4), n_targets=8).means,
+    "steps": lambda: fp.steps_between_states(MAZE, fp.discover(MAZE, t=4, n_options=8), n_targets=8).means,
     "map": lambda: fp.diffusion.diffusion_map(MAZE, 4, 20),
     "distance": lambda: fp.diffusion.diffusion_distance(MAZE, 3, 9),
 }

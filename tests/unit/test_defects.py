@@ -27,7 +27,7 @@ Matrix = NDArray[np.float64]
 @pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
 def test_training_goes_on_after_a_transition_that_the_log_lacks(algorithm: str) -> None:
     unexpected = 0
-    for seed in range(4):
+    for seed in range(2):
         env = make("FrozenLake8x8-v1", is_slippery=True)
         world = fp.World.from_log(fp.record_log(env, 3_000, seed=seed))
         wrapped = fp.OptionsWrapper(env, fp.discover(world, n_options=4))

@@ -30,8 +30,8 @@ class TabularAgent(Framed):
     >>> env = gym.make("FrozenLake-v1", is_slippery=False)
     >>> env = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
     >>> agent = fp.train_tabular(env, 3000, seed=0)
-    >>> agent.episode_rewards[-1]
-    1.0
+    >>> agent.n_steps >= 3000, {len(values) for values in agent.values.values()}            # 4 actions and 2 options
+    (True, {6})
     """
 
     env: OptionsWrapper

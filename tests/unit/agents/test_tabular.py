@@ -209,7 +209,7 @@ def test_some_episodes_only_explore() -> None:
     for share in (0.0, 0.5, 1.0):
         env.steps.clear()
         fp.train_tabular(
-            fp.OptionsWrapper(env, options, GAMMA), 20_000, algorithm="intra-option", epsilon=0.0,
+            fp.OptionsWrapper(env, options, GAMMA), 5_000, algorithm="intra-option", epsilon=0.0,
             exploring_episodes=share, option_probability=0.0, seed=0,
         )  # fmt: skip
         ends = np.flatnonzero([step[-1] for step in env.steps])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import logging
-import time
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 
 import farpoint as fp
@@ -31,12 +30,16 @@ def test_a_bar_says_how_much_is_done_and_is_removed(bars: None) -> None:
     assert stream.getvalue().rsplit("\r", 2)[1].strip() == ""
 
 
-def test_a_bar_waits_for_two_seconds(bars: None) -> None:
+def test_a_bar_waits_for_two_seconds(bars: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([0.0, 1.9, 2.0])
+    monkeypatch.setattr("farpoint.display.progress.time.monotonic", lambda: next(seconds))
     stream = io.StringIO()
     bar = Bar("score", stream)
     bar.update(1, 4)
-    bar.close()
     assert stream.getvalue() == ""
+    bar.update(2, 4)
+    assert stream.getvalue().startswith("\rscore  50 % |")
+    bar.close()
 
 
 def test_one_bar_at_a_time(bars: None) -> None:
@@ -70,7 +73,7 @@ def test_long_work_shows_a_bar_by_itself(
     bars: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # As if hours went by.
-    clock = iter(np.arange(0.0, 1e9, 3.0))
+    clock = itertools.count(0.0, 3.0)
     monkeypatch.setattr("farpoint.display.progress.time.monotonic", lambda: next(clock))
     fp.learn(fp.four_rooms(), n_runs=1, n_episodes=2, n_jobs=1)
     assert "learning 100 % |" in capsys.readouterr().err
@@ -81,7 +84,7 @@ def test_long_work_shows_a_bar_by_itself(
 def test_the_progress_of_ones_own_replaces_the_bar(
     bars: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clock = iter(np.arange(0.0, 1e9, 3.0))
+    clock = itertools.count(0.0, 3.0)
     monkeypatch.setattr("farpoint.display.progress.time.monotonic", lambda: next(clock))
     calls: list[tuple[int, int]] = []
     fp.score(fp.open_room(40, 40), 3, "local", progress=lambda done, total: calls.append((done, total)))
@@ -120,9 +123,7 @@ def test_minutes_are_announced_and_seconds_are_not(caplog: pytest.LogCaptureFixt
     ]
 
 
-def test_hiding_bars_costs_nothing_and_ends(bars: None) -> None:
-    began = time.monotonic()
+def test_hiding_bars_ends(bars: None) -> None:
     with fp.display.progress_bars(False):
         assert not bars_are_shown()
     assert bars_are_shown()
-    assert time.monotonic() - began < 1.0

@@ -10,6 +10,8 @@ import pytest
 import farpoint as fp
 from farpoint.errors import InvalidInput
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def closed_port() -> int:

@@ -7,12 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 from joblib import Parallel, delayed
 
@@ -20,6 +18,7 @@ import farpoint as fp
 from farpoint.engines import each
 from farpoint.errors import InvalidInput, MissingExtra, UnknownName
 from tests.helpers.graphs import with_episodes, without_map
+from tests.helpers.processes import left_of, started
 
 pytestmark = [pytest.mark.xdist_group("clusters"), pytest.mark.slow]
 
@@ -54,35 +53,22 @@ def dying_task(shared: str, task: int) -> tuple[int, int]:
     return task * task, os.getpid()
 
 
+# First, while this process has no other cluster of Ray.
+@pytest.mark.parametrize("name", ["dask", "ray"])
+def test_clusters_of_ones_own_are_ended(name: str) -> None:
+    before = started()
+    with fp.engine(name):
+        assert fp.score(fp.random_maze(30, 30), 4, "local").size > 500
+        begun = started() - before
+        assert begun
+    assert left_of(begun) == []
+
+
 def test_python_runs_in_processes_where_that_is_asked_for() -> None:
     results = list(each(slow_task, None, range(6), n_jobs=2, processes=True))
     assert [task for task, _ in results] == list(range(6))
     assert os.getpid() not in {process for _, process in results}
     assert {process for _, process in each(slow_task, None, range(6), n_jobs=2)} == {os.getpid()}
-
-
-@pytest.fixture(scope="module")
-def dask_address() -> Iterator[str]:
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster:
-        yield cluster.scheduler_address
-
-
-@pytest.fixture(scope="module")
-def ray_address() -> Iterator[str]:
-    import ray
-
-    context = ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield context.address_info["gcs_address"]
-    ray.shutdown()
-
-
-@pytest.fixture(params=["dask", "ray"])
-def cluster(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
-    address: str = request.getfixturevalue(f"{request.param}_address")
-    with fp.engine(request.param, address):
-        yield request.param, address
 
 
 def test_work_is_done_elsewhere_in_order_and_what_is_shared_travels_once(
@@ -128,46 +114,55 @@ def test_an_error_of_a_task_arrives(cluster: tuple[str, str]) -> None:
         list(each(failing_task, None, range(3)))
 
 
-def test_scores_and_learning_do_not_depend_on_the_engine(cluster: tuple[str, str]) -> None:
+def everything() -> list[np.ndarray[Any, Any]]:
+    """What is computed in parallel, by the engine in use."""
     # More states, and more cells, than one block holds.
     maze = fp.random_maze(310, 310)
-    graph = without_map(maze)
-    episodes = with_episodes(fp.maze())
     world = fp.four_rooms()
     options = fp.discover(world)
+    learned = fp.learn(world, options, targets=world.targets[:3], n_runs=2, n_episodes=20)  # type: ignore[index]
+    return [
+        np.asarray(fp.score(maze, 4, "local")),
+        np.asarray(fp.score(without_map(maze), 6, "local", tolerance=1e-3)),
+        np.asarray(fp.score(with_episodes(fp.maze()), 6, "local", form="walk")),
+        np.asarray(fp.score(maze, 8, "probes", n_probes=16)),
+        learned.curves,
+        learned.visits,
+        fp.cover_time(world, options, n_runs=4).walks,
+        fp.steps_between_states(world, options, targets=[1, 2, 50]).matrix,
+        fp.visitation(world, options, n_runs=3),
+    ]
 
-    def everything() -> list[np.ndarray[Any, Any]]:
-        learned = fp.learn(world, options, targets=world.targets[:3], n_runs=2, n_episodes=20)  # type: ignore[index]
-        return [
-            np.asarray(fp.score(maze, 4, "local")),
-            np.asarray(fp.score(graph, 6, "local", tolerance=1e-3)),
-            np.asarray(fp.score(episodes, 6, "local", form="walk")),
-            np.asarray(fp.score(maze, 8, "probes", n_probes=16)),
-            learned.curves,
-            learned.visits,
-            fp.cover_time(world, options, n_runs=4).walks,
-            fp.steps_between_states(world, options, targets=[1, 2, 50]).matrix,
-            fp.visitation(world, options, n_runs=3),
-        ]
 
-    # Here first, so that the workers find everything compiled.
+@pytest.fixture(scope="module")
+def everything_here() -> list[np.ndarray[Any, Any]]:
     with fp.engine("local"):
-        here = everything()
-    there = everything()
-    for mine, theirs in zip(here, there, strict=True):
+        return everything()
+
+
+def test_scores_and_learning_do_not_depend_on_the_engine(
+    everything_here: list[np.ndarray[Any, Any]], cluster: tuple[str, str]
+) -> None:
+    # Here first, so that the workers find everything compiled.
+    for mine, theirs in zip(everything_here, everything(), strict=True):
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_the_command_runs_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> None:
+def compared(*where: str) -> str:
+    command = [sys.executable, "-c", "from farpoint.cli import main; main()"]
+    command += ["compare", "ring", "--methods", "diffusion,none", "--n-runs", "2", "--n-episodes", "20", *where]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+@pytest.fixture(scope="module")
+def compared_here() -> str:
+    return compared()
+
+
+def test_the_command_runs_on_a_cluster(compared_here: str, cluster: tuple[str, str]) -> None:
     engine, address = cluster
-    outputs = []
-    for where in ([], ["--engine", engine, "--address", address]):
-        command = [sys.executable, "-c", "from farpoint.cli import main; main()"]
-        command += ["compare", "ring", "--methods", "diffusion,none", "--n-runs", "2", "--n-episodes", "20", *where]
-        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-        outputs.append(run.stdout)
-    assert outputs[0] == outputs[1]
-    assert "diffusion" in outputs[0]
+    assert compared("--engine", engine, "--address", address) == compared_here
+    assert "diffusion" in compared_here
 
 
 def test_partitions_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> None:
@@ -177,14 +172,17 @@ def test_partitions_on_a_cluster(cluster: tuple[str, str], tmp_path: Path) -> No
     np.testing.assert_allclose(fp.diffusion.read_scores(folder), fp.score(world, 4), rtol=1e-12)
 
 
-def test_clusters_of_ones_own_are_ended() -> None:
-    before = {child.pid for child in psutil.Process().children(recursive=True)}
-    with fp.engine("dask"):
-        assert fp.score(fp.random_maze(30, 30), 4, "local").size > 500
-    left = {child.pid for child in psutil.Process().children(recursive=True)} - before
-    commands = [" ".join(psutil.Process(pid).cmdline()) for pid in left]
-    # Python's own tracker of shared resources stays until the interpreter ends.
-    assert [command for command in commands if "tracker" not in command] == []
+def test_clusters_read_the_bands_of_a_map_themselves(cluster: tuple[str, str], tmp_path: Path) -> None:
+    world = fp.random_maze(60, 60, seed=3)
+    assert world.floor is not None
+    np.save(tmp_path / "map.npy", world.floor)
+    fp.diffusion.write_partitions(tmp_path / "map.npy", tmp_path / "parts", states_per_partition=700)
+    folder = fp.diffusion.score_partitions(tmp_path / "parts", 4)
+    goals = fp.diffusion.goals_of_partitions(tmp_path / "parts", folder)
+    with fp.engine("local"):
+        scores = fp.score(world, 4)
+    np.testing.assert_array_equal(fp.diffusion.read_scores(folder), scores)
+    np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, scores).states))
 
 
 def test_what_is_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:

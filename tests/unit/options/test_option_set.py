@@ -1,11 +1,13 @@
-"""A set of options: answers for all at once, slices, files."""
+"""A set of options: answers for all at once, slices, files, flat arrays, and its record."""
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -15,8 +17,12 @@ from numpy.typing import NDArray
 
 import farpoint as fp
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
+from farpoint.options import OptionList
 from farpoint.options.option_set import check_same_world
+from farpoint.options.record import Later, Record
 from farpoint.options.routes import steps_to
+from farpoint.options.tables import option_table
+from tests.helpers.counter import UpTo
 from tests.helpers.envs import make
 
 
@@ -153,11 +159,15 @@ def test_a_set_is_a_read_only_sequence() -> None:
         options.goals[0] = 1
 
 
-def test_options_travel_to_other_processes() -> None:
+def test_pickled_options_go_the_same_way() -> None:
     options = fp.discover(fp.maze())
     copy = pickle.loads(pickle.dumps(options))
     assert repr(copy) == repr(options)
     np.testing.assert_array_equal(copy[2].route(0), options[2].route(0))
+
+
+@pytest.mark.slow
+def test_options_come_from_other_processes() -> None:
     found = Parallel(n_jobs=2)(delayed(fp.discover)(world) for world in (fp.ring(), fp.maze()))
     assert [len(options) for options in found] == [32, 19]
 
@@ -287,3 +297,112 @@ def test_options_belong_to_one_world() -> None:
         check_same_world(fp.maze(wind=0.1), options)
     with pytest.raises(InvalidInput, match="options must belong to this world"):
         fp.steps_between_states(fp.ring(), options)
+
+
+def test_answers_of_a_set_are_those_of_its_options() -> None:
+    options = OptionList([UpTo(3), UpTo(5)])
+    for place in range(8):
+        observation = [float(place)]
+        assert options.can_start(observation).tolist() == [place < 3, place < 5]
+        assert options.ended(observation).tolist() == [place >= 3, place >= 5]
+        assert [options.act(number, observation) for number in range(2)] == [
+            1 if place < goal else None for goal in (3, 5)
+        ]
+        assert options.takes(observation, 1).tolist() == [place < 3, place < 5]
+        assert options.takes(observation, 0).tolist() == [False, False]
+        assert [options.reached(number, observation) for number in range(2)] == [place >= 3, place >= 5]
+    assert options.can_start([0.0]).dtype == bool
+
+
+def test_without_a_world_everything_is_expected_and_observations_are_read_as_they_are() -> None:
+    options = OptionList([UpTo(3)])
+    observation: Any = np.array([1.0])
+    assert options.observe(None, observation) is observation
+    assert options.expects(observation, 1, np.array([-7.0]))
+
+
+def test_a_slice_is_a_list_of_options() -> None:
+    options = OptionList([UpTo(goal) for goal in range(5)])
+    assert [option.goal for option in options[1:4]] == [1, 2, 3]  # type: ignore[attr-defined]
+    assert isinstance(options[::-1], OptionList)
+    assert options[-1].goal == 4  # type: ignore[attr-defined]
+    assert len(options[7:]) == 0
+    assert OptionList([]).can_start([0.0]).tolist() == []
+    with pytest.raises(IndexError):
+        options[5]
+
+
+TABLE_SETS = {
+    "diffusion": fp.discover(fp.maze()),
+    "windy eigenoptions": fp.discover(fp.four_rooms(wind=0.3), "eigen", n_options=5),
+    "cover": fp.discover(fp.ring(), "cover", n_options=6),
+    "one way": fp.OptionSet(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)])), np.array([0, 1, 2])),
+}
+
+
+@pytest.mark.parametrize("name", TABLE_SETS)
+def test_a_table_holds_initiation_sets_and_policies(name: str) -> None:
+    options = TABLE_SETS[name]
+    table = option_table(options.world, options)
+    taken = table.taken(np.arange(options.world.n_choices))
+    for number, option in enumerate(options):
+        np.testing.assert_array_equal(taken[number], option.choice_probabilities() > 0)
+    for state in range(options.world.n_states):
+        assert table.initiation(state).tolist() == [bool(option.initiation[state]) for option in options]
+    np.testing.assert_array_equal(table.goals, options.goals)
+
+
+def test_states_where_the_same_options_start_are_one_group() -> None:
+    assert np.unique(TABLE_SETS["diffusion"].table.group).size == 1
+    # Six options that start in six states, or fewer where two share one: a group each, and one for all other states.
+    cover = TABLE_SETS["cover"]
+    assert cover.initiation is not None
+    assert np.unique(cover.table.group).size == 1 + np.unique(cover.initiation).size
+
+
+def test_no_options_and_too_many() -> None:
+    empty = option_table(fp.maze(), None)
+    assert empty.taken(np.arange(4)).shape == (0, 4)
+    assert empty.initiation(0).size == 0
+    world = fp.open_room(500, 500)
+    with pytest.raises(InvalidInput, match=r"options × choices must fit in 4 GiB of bits to be simulated; got 40000 ×"):
+        option_table(world, fp.OptionSet(world, np.arange(40_000)))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda record: record["a"],
+        lambda record: record.get("a"),
+        lambda record: dict(record)["a"],
+        lambda record: {**record}["a"],
+        lambda record: dict(record.items())["a"],
+        lambda record: next(iter(record.values())),
+        lambda record: (record | {"b": 1})["a"],
+        lambda record: record.copy()["a"],
+        lambda record: pickle.loads(pickle.dumps(record))["a"],
+        lambda record: copy.deepcopy(record)["a"],
+    ],
+)
+def test_a_later_value_is_computed_once(read: object) -> None:
+    computed: list[int] = []
+
+    def compute() -> int:
+        computed.append(1)
+        return 5
+
+    record = Record(a=Later(compute))
+    assert read(record) == 5  # type: ignore[operator]
+    assert record["a"] == 5
+    assert computed == [1]
+    assert record == {"a": 5}
+    assert repr(record) == "{'a': 5}"
+    assert record.get("c", 2) == 2
+
+
+def test_prominences_are_computed_when_they_are_read() -> None:
+    world = fp.maze()
+    options = fp.discover(world, t=4)
+    goals = fp.find_goals(world, fp.score(world, 4))
+    np.testing.assert_array_equal(options.record["prominences"], goals.prominences)
+    np.testing.assert_array_equal(options[3:7].record["prominences"], goals.prominences[3:7])

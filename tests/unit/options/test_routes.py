@@ -1,4 +1,4 @@
-"""The least expected length of the way to a goal."""
+"""The least expected length of the way to a goal, on graphs and on maps, and what happens on the way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from scipy import sparse
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
+from farpoint.options import map_routes, probability, routes
+from farpoint.options.following import Following
+from farpoint.options.methods import spread
+from farpoint.options.moves import move_matrix, primitive_moves
 from farpoint.options.routes import steps_near_routes, steps_to
+from farpoint.worlds.map_world import MapWorld
 from tests.helpers import brute
 
 
@@ -30,10 +35,9 @@ def test_steps_equal_networkx_shortest_paths(seed: int, directed: bool) -> None:
     np.testing.assert_array_equal(steps_to(world, goal), expected)
 
 
-@pytest.mark.parametrize("wind", [0.1, 1 / 3, 0.7])
-def test_expected_steps_in_wind_equal_value_iteration(wind: float) -> None:
-    world = fp.four_rooms(wind=wind)
-    for goal in (0, 50, 103):
+@pytest.mark.parametrize("world", [fp.four_rooms(wind=0.1), fp.four_rooms(wind=1 / 3), fp.random_maze(7, 7, wind=0.7)])
+def test_expected_steps_in_wind_equal_value_iteration(world: fp.World) -> None:
+    for goal in (0, world.n_states // 2, world.n_states - 1):
         expected = brute.expected_steps(world.transitions, world.choice_ptr, goal)
         np.testing.assert_allclose(steps_to(world, goal), expected, rtol=1e-8)
 
@@ -144,3 +148,92 @@ def test_a_search_from_both_ends_goes_down_a_long_handle() -> None:
     world = fp.World.from_graph(broom)
     assert fp.OptionSet(world, np.array([20]))[0].route(0).tolist() == list(range(21))
     assert fp.OptionSet(world, np.array([20]))[0].route(23).tolist() == [23, *range(21)]
+
+
+@given(rows=st.integers(1, 14), cols=st.integers(2, 14), wall=st.floats(0, 0.5), seed=st.integers(0, 999))
+def test_a_route_on_a_map_is_that_on_its_graph(rows: int, cols: int, wall: float, seed: int) -> None:
+    floor = np.random.default_rng(seed).random((rows, cols)) >= wall
+    floor[0, 0] = True
+    world = fp.World.from_array(floor, largest_component=True)
+    graph = replace(world, name="graph")
+    start, goal = np.random.default_rng(seed).integers(world.n_states, size=2).tolist()
+    route = fp.OptionSet(world, np.array([goal]))[0].route(start, seed=seed)
+    np.testing.assert_array_equal(route, fp.OptionSet(graph, np.array([goal]))[0].route(start, seed=seed))
+    known = fp.OptionSet(graph, np.array([goal]))[0]
+    assert known.potential[start] == route.size - 1
+    np.testing.assert_array_equal(route, known.route(start, seed=seed))
+    length = nx.shortest_path_length(nx.from_scipy_sparse_array(world.adjacency), start, goal)
+    assert route.size == length + 1
+
+
+def test_all_shortest_routes_are_drawn() -> None:
+    option = fp.OptionSet(fp.open_room(4, 4), np.array([15]))[0]
+    assert len({tuple(option.route(0, seed=seed)) for seed in range(400)}) == 20
+
+
+def test_a_route_longer_than_allowed_is_refused() -> None:
+    option = fp.OptionSet(fp.open_room(1, 30), np.array([29]))[0]
+    assert option.route(0, max_steps=29).size == 30
+    with pytest.raises(InvalidInput, match="max_steps must be enough"):
+        option.route(0, max_steps=28)
+    with pytest.raises(InvalidInput, match="initiation set"):
+        fp.OptionSet(fp.open_room(1, 30), np.array([29]), initiation=np.array([3]))[0].route(4)
+
+
+def test_large_maps_have_the_distances_of_their_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.random_maze(50, 60, seed=9)
+    goals = np.sort(fp.find_goals(world, fp.score(world, 4)).states)[::7]
+    few = fp.discover(world, n_options=9).goals
+    expected = routes.steps_to(world, 77), probability.moves_to_nearest(world, goals)
+    for module in (routes, probability, spread):
+        monkeypatch.setattr(module, "LARGE_MAP", 10)
+    np.testing.assert_array_equal(routes.steps_to(world, 77), expected[0])
+    np.testing.assert_array_equal(probability.moves_to_nearest(world, goals), expected[1])
+    np.testing.assert_array_equal(fp.discover(world, n_options=9).goals, few)
+
+
+def test_cells_of_states_in_any_order() -> None:
+    world = fp.ring()
+    assert isinstance(world, MapWorld)
+    states = np.array([100, 3, 191, 3])
+    expected = world.positions[states] @ [world.map.shape[1], 1]
+    np.testing.assert_array_equal(map_routes.map_cells(world, states), expected)
+
+
+def test_many_goals_cost_nothing_until_they_are_used() -> None:
+    world = fp.random_maze(700, 700)
+    options = fp.OptionSet(world, np.arange(100_000))
+    assert len(options) == 100_000
+    assert options[99_999].goal == 99_999
+    assert not {"transitions", "adjacency", "positions"} & vars(world).keys()
+
+
+def test_primitive_choices_are_drawn_by_their_weights() -> None:
+    weights = np.array([[0.0, 1.0, 0.0], [3.0, 0.0, 1.0], [0.0, 2.0, 0.0]])
+    expected = [[0.0, 1.0, 0.0], [0.75, 0.0, 0.25], [0.0, 1.0, 0.0]]
+    np.testing.assert_allclose(primitive_moves(fp.World.from_graph(weights)).toarray(), expected, rtol=1e-15)
+
+
+def test_without_weights_and_restarts_they_are_the_walk_without_laziness() -> None:
+    for world in (fp.maze(), fp.four_rooms(wind=0.3)):
+        lazy = fp.diffusion.lazy_walk(world).toarray().T
+        np.testing.assert_allclose(primitive_moves(world).toarray(), 2 * lazy - np.eye(world.n_states), atol=1e-14)
+
+
+def test_a_policy_is_a_matrix_of_moves() -> None:
+    world = fp.four_rooms(wind=0.3)
+    option = fp.discover(world)[0]
+    moves = move_matrix(world, option.choice_probabilities()).toarray()
+    for state in range(world.n_states):
+        expected = option.policy(state) @ world.transitions[list(world.choices(state))].toarray()
+        np.testing.assert_allclose(moves[state], expected, atol=1e-15)
+
+
+def test_an_option_ends_where_it_comes_to_only() -> None:
+    # From 1 and 2 no way leads to 0: the option to 0 can start there only, and 1 and 2 are none of its ends.
+    world = fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2), (2, 1)]))
+    options = fp.OptionSet(world, np.array([0, 2]))
+    assert Following(options[0]).ends.tolist() == [0]
+    assert Following(options[1]).ends.tolist() == [2]
+    # A unit of mass from each state: each visits itself, 1 is passed from 0, and all of it comes to 2.
+    assert Following(options[1]).visits(np.ones((3, 1)))[:, 0].tolist() == [1.0, 2.0, 3.0]

@@ -1,16 +1,23 @@
+"""A world: its arrays are checked, its states are found, and it is the same when it was saved and loaded."""
+
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 import farpoint as fp
-from farpoint.errors import InvalidInput
+from farpoint.errors import InvalidFile, InvalidInput
+from farpoint.files import read_arrays, write_arrays
 from farpoint.worlds.known import Known
+from tests.helpers.worlds import WORLDS, assert_same_world
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
@@ -166,3 +173,153 @@ def test_fingerprint_sees_the_dynamics_and_nothing_else() -> None:
     long = fp.World(graph.transitions, graph.choice_ptr, lengths=np.array([1.0, 1.0, 3.0, 3.0]))
     heavy = fp.World(graph.transitions, graph.choice_ptr, weights=np.array([1.0, 1.0, 3.0, 3.0]))
     assert len({graph.fingerprint, long.fingerprint, heavy.fingerprint}) == 3
+
+
+FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
+FLOAT_PATH = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+TWO_ROWS = sparse.csr_array([[0.5, 0.5], [1.0, 0.0]])
+
+
+def crossed(kind: Any, indices: list[int], indptr: list[int]) -> Any:
+    """A matrix of two edges whose parts are taken as they are."""
+    return kind((np.ones(2), np.array(indices), np.array(indptr)), shape=(2, 2))
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
+@pytest.mark.parametrize("build", [fp.World.from_graph, lambda matrix: fp.World(matrix, np.array([0, 1, 2]))])
+@pytest.mark.parametrize("wrong", [900_000_000, -1, 2])
+def test_columns_outside_the_matrix(kind: Any, build: Callable[[Any], fp.World], wrong: int) -> None:
+    with pytest.raises(InvalidInput, match="matrix of numbers; got cs"):
+        build(crossed(kind, [wrong, 0], [0, 1, 2]))
+
+
+@pytest.mark.parametrize("indptr", [[0, 3, 2], [0, -1, 2]])
+def test_rows_that_do_not_fit_the_entries(indptr: list[int]) -> None:
+    with pytest.raises(InvalidInput, match="matrix of numbers; got csr"):
+        fp.World.from_graph(crossed(sparse.csr_array, [1, 0], indptr))
+
+
+def test_coordinates_outside_the_matrix() -> None:
+    edges = sparse.coo_array((np.ones(2), (np.array([0, 1]), np.array([1, 0]))), shape=(2, 2))
+    edges.coords[1][0] = 7
+    with pytest.raises(InvalidInput, match="an index lies outside the matrix"):
+        fp.World.from_graph(edges)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32, np.float64])
+def test_every_format_and_type_gives_the_same_world(form: str, dtype: Any) -> None:
+    matrix = sparse.csr_array(FLOAT_PATH.astype(dtype)).asformat(form)
+    assert (fp.World.from_graph(matrix).adjacency.toarray() == FLOAT_PATH).all()
+
+
+def test_repeated_entries_of_small_types_do_not_overflow() -> None:
+    rows, cols = np.repeat([0, 1], 200), np.repeat([1, 0], 200)
+    edges = sparse.coo_array((np.ones(400, dtype=np.int8), (rows, cols)), shape=(2, 2))
+    assert fp.World.from_graph(edges).adjacency.toarray().tolist() == [[0, 200], [200, 0]]
+
+
+@pytest.mark.parametrize(
+    "matrix", [1j * FLOAT_PATH, sparse.csr_array(1j * FLOAT_PATH), np.ma.masked_equal(FLOAT_PATH, 1.0)]
+)
+def test_complex_and_masked_matrices(matrix: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"real|masked"):
+        fp.World.from_graph(matrix)
+
+
+@pytest.mark.parametrize("ragged", [[[0, 1], [1]], [[0, "x"], [1, 0]]])
+def test_ragged_lists_and_words(ragged: Any) -> None:
+    with pytest.raises(InvalidInput, match="adjacency must be a matrix of numbers; got list"):
+        fp.World.from_graph(ragged)
+
+
+@pytest.mark.parametrize("actions", [[0.7, 1.9], [0, 2**40], [0, -(2**40)], np.ma.masked_equal([0, 1], 1), ["a", "b"]])
+def test_actions_are_whole_numbers_that_fit(actions: Any) -> None:
+    with pytest.raises(InvalidInput, match="actions must"):
+        fp.World(TWO_ROWS, np.array([0, 1, 2]), actions=actions)
+
+
+def test_row_groups_beyond_32_bits_do_not_wrap() -> None:
+    with pytest.raises(InvalidInput, match="choice_ptr must lie in"):
+        fp.World(TWO_ROWS, np.array([0, 2**32 + 1, 2]))
+
+
+def test_labels_are_different() -> None:
+    with pytest.raises(InvalidInput, match="labels must be 2 different names; got 1"):
+        fp.World(TWO_ROWS, np.array([0, 1, 2]), labels=("a", "a"))
+
+
+@pytest.mark.parametrize("starts", [[0.5 + 1j, 0.5], np.ma.masked_equal([0.5, 0.5], 0.5), ["a", "b"]])
+def test_distributions_are_real_numbers(starts: Any) -> None:
+    with pytest.raises(InvalidInput, match="starts must be"):
+        fp.World(TWO_ROWS, np.array([0, 1, 2]), restart=np.array([1.0, 0.0]), starts=starts)
+
+
+@pytest.mark.parametrize("name", sorted(WORLDS))
+def test_every_kind_of_world_is_the_same_when_loaded(name: str, tmp_path: Path) -> None:
+    world = WORLDS[name]()
+    world.save(tmp_path / "world.npz")
+    loaded = fp.World.load(tmp_path / "world.npz")
+    if world.floor is not None:
+        # A map of text may have more wall around it than a world remembers.
+        assert loaded.floor is not None
+        cut, whole = (floor[np.ix_(*ranges(floor))] for floor in (loaded.floor, world.floor))
+        np.testing.assert_array_equal(cut, whole)
+        # A changed copy does not have what its builder knew.
+        world = replace(world)
+    assert_same_world(loaded, world)
+
+
+def ranges(floor: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Rows and columns from the first to the last that have floor."""
+    return [np.arange(*(np.flatnonzero(floor.any(axis=axis))[[0, -1]] + [0, 1])) for axis in (1, 0)]
+
+
+def test_options_of_samples_are_used_elsewhere(tmp_path: Path) -> None:
+    world = WORLDS["temporal_samples"]()
+    fp.discover(world, n_options=3).save(tmp_path / "options.npz")
+    world.save(tmp_path / "world.npz")
+    again = fp.World.load(tmp_path / "world.npz")
+    options = fp.OptionSet.load(tmp_path / "options.npz", again)
+    start = int(again.nearest_states([[0.5, 0.5]])[0])
+    assert options[0].route(start)[-1] == options.goals[0]
+
+
+def test_labels_come_back_as_they_were(tmp_path: Path) -> None:
+    labels = (1, "one", b"\x00\xff", ("a", (2, None)), frozenset({"x", 3}))
+    world = replace(fp.grid((5,)), labels=labels)
+    world.save(tmp_path / "world.npz")
+    loaded = fp.World.load(tmp_path / "world.npz")
+    assert loaded.labels == labels
+    assert [type(label) for label in loaded.labels or ()] == [int, str, bytes, tuple, frozenset]
+
+
+def test_labels_that_no_file_holds_are_refused(tmp_path: Path) -> None:
+    world = replace(fp.grid((2,)), labels=(object(), object()))
+    with pytest.raises(InvalidInput, match="labels must be numbers, texts, bytes or tuples of these to be saved"):
+        world.save(tmp_path / "world.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_world_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "world.npz"
+    with pytest.raises(InvalidFile, match="got no file of that name"):
+        fp.World.load(path)
+    fp.discover(fp.ring()).save(path)
+    with pytest.raises(InvalidFile, match="must be a file of farpoint-world; got another kind"):
+        fp.World.load(path)
+    fp.ring().save(path)
+    facts, arrays = read_arrays(path, "farpoint-world")
+    write_arrays(path, "farpoint-world", facts, {name: a for name, a in arrays.items() if name != "choice_ptr"})
+    with pytest.raises(InvalidFile, match="some of its arrays are missing"):
+        fp.World.load(path)
+    write_arrays(path, "farpoint-world", facts, {**arrays, "transitions.data": -arrays["transitions.data"]})
+    with pytest.raises(InvalidFile, match="transitions must be probabilities"):
+        fp.World.load(path)
+    write_arrays(path, "farpoint-world", {"name": "x"}, arrays)
+    with pytest.raises(InvalidFile, match="must hold all parts of a world"):
+        fp.World.load(path)
+    facts = {**facts, "parts": [*facts["parts"], "labels"]}
+    write_arrays(path, "farpoint-world", facts, {**arrays, "labels": np.frombuffer(b"[[1]]", dtype=np.uint8)})
+    with pytest.raises(InvalidFile, match="must hold all parts of a world"):
+        fp.World.load(path)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import farpoint as fp
@@ -16,6 +16,8 @@ from farpoint.worlds.bands import FloorBands, GraphBands
 from farpoint.worlds.map_world import MapWorld
 
 
+# Each example begins and ends four pools of threads.
+@settings(max_examples=40)
 @given(
     rows=st.integers(1, 15),
     cols=st.integers(2, 15),

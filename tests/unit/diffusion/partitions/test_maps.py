@@ -45,19 +45,6 @@ def test_plateaus_over_many_bands_have_one_goal(size: int, tmp_path: Path) -> No
     np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 2)).states))
 
 
-@pytest.mark.xdist_group("clusters")
-@pytest.mark.parametrize("name", ["dask", "ray"])
-def test_clusters_read_the_bands_themselves(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("distributed" if name == "dask" else "ray")
-    world = fp.random_maze(60, 60, seed=3)
-    in_bands(world, tmp_path, 700)
-    with fp.engine(name):
-        folder = fp.diffusion.score_partitions(tmp_path / "parts", 4)
-        goals = fp.diffusion.goals_of_partitions(tmp_path / "parts", folder)
-    np.testing.assert_array_equal(fp.diffusion.read_scores(folder), fp.score(world, 4))
-    np.testing.assert_array_equal(goals, np.sort(fp.find_goals(world, fp.score(world, 4)).states))
-
-
 def test_a_map_that_has_changed_is_refused(tmp_path: Path) -> None:
     world = fp.random_maze(40, 40)
     in_bands(world, tmp_path, 300)

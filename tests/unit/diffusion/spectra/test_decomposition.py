@@ -1,15 +1,23 @@
+"""The Laplacian and its eigenvectors: against dense ones, in a basis of their own, and how similar two bases are."""
+
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
+from farpoint.diffusion.spectra.bases import canonical_vectors, fixed_signs
 from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.diffusion.spectra.laplacian import Laplacian
+from farpoint.diffusion.spectra.similarity import exact_eigenfunctions, observations_of, reversible_weights
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput
 from tests.helpers import brute
-from tests.helpers.graphs import with_episodes
+from tests.helpers.graphs import cylinder, directed_graph, spider, with_episodes
 
 
 @pytest.mark.parametrize("world", [fp.ring(), fp.four_rooms(), fp.four_rooms(wind=1 / 3)], ids=str)
@@ -81,3 +89,175 @@ def test_the_spectrum_of_a_walk_with_restarts_is_that_of_its_weights(symmetrized
     np.testing.assert_allclose(components.nu, np.linalg.svd(laplacian)[1][::-1], atol=1e-12)
     rebuilt = components.psi @ np.diag(components.nu**2) @ components.psi.T
     np.testing.assert_allclose(rebuilt, laplacian @ laplacian.T, atol=1e-12)
+
+
+WALKS = {
+    "symmetric": Walk.of(fp.four_rooms()),
+    "windy": Walk.of(fp.four_rooms(wind=1 / 3)),
+    "episodes": Walk.of(with_episodes(fp.four_rooms(), n_starts=7)),
+    "directed with episodes": Walk.of(with_episodes(directed_graph(3, 104))),
+    "symmetrized": Walk.of(with_episodes(fp.four_rooms(), n_starts=7)).symmetrized(),
+}
+every_walk = pytest.mark.parametrize("name", WALKS)
+
+
+@every_walk
+def test_products_are_those_of_the_dense_matrix(name: str) -> None:
+    walk = WALKS[name]
+    laplacian, expected = Laplacian.of(walk), brute.laplacian(walk.weights().toarray())
+    assert laplacian.rank == (0 if walk.jumps is None else walk.jumps.rank)
+    np.testing.assert_allclose(laplacian.toarray(), expected, atol=1e-14)
+    np.testing.assert_allclose(laplacian.T.toarray(), expected.T, atol=1e-14)
+    x = np.random.default_rng(0).normal(size=(walk.n_states, 2))
+    np.testing.assert_allclose(laplacian @ x, expected @ x, atol=1e-13)
+    np.testing.assert_allclose(laplacian.T @ x[:, 0], expected.T @ x[:, 0], atol=1e-13)
+    np.testing.assert_allclose(laplacian @ np.sqrt(laplacian.degrees), 0.0, atol=1e-13)
+
+
+@every_walk
+def test_an_edge_added_to_the_laplacian_is_one_of_the_walk(name: str) -> None:
+    walk = WALKS[name]
+    more, expected = Laplacian.of(walk).with_edge(3, 90), Laplacian.of(walk.with_edge(3, 90))
+    np.testing.assert_allclose(more.toarray(), expected.toarray(), atol=1e-14)
+    np.testing.assert_allclose(more.degrees, expected.degrees, rtol=1e-14)
+    weights = walk.weights().toarray()
+    weights[3, 90] += 1.0
+    weights[90, 3] += 1.0
+    np.testing.assert_allclose(more.toarray(), brute.laplacian(weights), atol=1e-14)
+
+
+def test_the_public_matrix_is_the_same() -> None:
+    world = with_episodes(fp.four_rooms())
+    expected = brute.laplacian(Walk.of(world).weights().toarray())
+    np.testing.assert_allclose(fp.diffusion.normalized_laplacian(world).toarray(), expected, atol=1e-14)
+
+
+def test_a_state_that_nothing_enters_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"got none into state 0\. Use form='walk'"):
+        Laplacian.of(Walk.of(fp.World.from_graph([[0, 1, 0], [0, 0, 1], [0, 1, 0]])))
+
+
+Vectors = NDArray[np.float64]
+
+
+def test_signs_are_fixed_and_the_same_twice() -> None:
+    first, second = fp.spectrum(fp.ring()), fp.spectrum(fp.ring())
+    np.testing.assert_array_equal(first.psi, second.psi)
+    large = np.abs(first.psi) >= (1 - 1e-6) * np.abs(first.psi).max(axis=0)
+    assert (first.psi[large.argmax(axis=0), np.arange(192)] > 0).all()
+
+
+def rotated(nu: Vectors, psi: Vectors, seed: int) -> Vectors:
+    """The same eigenspaces in other bases: a random rotation inside each repeated value, random signs elsewhere."""
+    rng, turned = np.random.default_rng(seed), psi.copy()
+    space = np.cumsum(np.diff(nu, prepend=nu[0]) > 1e-9)
+    for number in np.unique(space):
+        columns = np.flatnonzero(space == number)
+        turned[:, columns] = psi[:, columns] @ np.linalg.qr(rng.normal(size=(columns.size, columns.size)))[0]
+    return turned
+
+
+@pytest.mark.parametrize("world", [fp.ring(), spider(9, 20), cylinder(12, 5), fp.open_room(9, 9)], ids=str)
+def test_the_basis_depends_on_the_eigenspaces_only(world: fp.World) -> None:
+    nu, psi = np.linalg.eigh(brute.laplacian(world.adjacency.toarray()))
+    assert (np.diff(nu) < 1e-9).sum() > 5
+    canonical = canonical_vectors(nu, psi)
+    for seed in range(3):
+        other = rotated(nu, psi, seed)
+        assert np.abs(other - psi).max() > 0.1
+        np.testing.assert_allclose(canonical_vectors(nu, other), canonical, atol=1e-9)
+    np.testing.assert_allclose(canonical.T @ canonical, np.eye(world.n_states), atol=1e-12)
+    np.testing.assert_allclose(canonical * nu @ canonical.T, psi * nu @ psi.T, atol=1e-10)
+
+
+def test_the_spectrum_has_that_basis() -> None:
+    ring = fp.ring()
+    components = fp.spectrum(ring)
+    nu, psi = np.linalg.eigh(brute.laplacian(ring.adjacency.toarray()))
+    np.testing.assert_allclose(components.psi, canonical_vectors(nu, rotated(nu, psi, 7)), atol=1e-9)
+
+
+def test_a_few_components_are_those_of_the_whole() -> None:
+    # Nine legs: the first repeated value has eight copies, and four components cut it in two.
+    world = spider(9, 70)
+    few, whole = fp.spectrum(world, 4), fp.spectrum(world)
+    np.testing.assert_allclose(few.psi, whole.psi[:, :4], atol=1e-8)
+
+
+def test_vectors_by_hand() -> None:
+    # The plane of the first two axes, turned: the unit vectors of states 0 and 1 are in it.
+    turned = np.array([[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, -1.0]])
+    np.testing.assert_allclose(canonical_vectors(np.array([1.0, 1.0, 2.0]), turned), np.eye(3), atol=1e-15)
+    # Two values: nothing is turned, only signs are set.
+    np.testing.assert_array_equal(
+        canonical_vectors(np.array([1.0, 1.5, 2.0]), turned), [[0.6, 0.8, 0.0], [0.8, -0.6, 0.0], [0.0, 0.0, 1.0]]
+    )
+
+
+def test_of_entries_equally_large_the_first_decides_the_sign() -> None:
+    vectors = np.array([[-1.0, 1.0, 0.1], [1.0 + 1e-12, -1.0, -0.9]])
+    np.testing.assert_array_equal(fixed_signs(vectors), [[1.0, 1.0, -0.1], [-1.0 - 1e-12, -1.0, 0.9]])
+
+
+@pytest.fixture(scope="module")
+def corridor() -> fp.World:
+    return fp.grid((10,))
+
+
+def test_cosines_see_a_wrong_order_and_a_wrong_function(corridor: fp.World) -> None:
+    phi = fp.spectrum(corridor).phi[:, :3]
+    np.testing.assert_allclose(fp.diffusion.cosine_similarities(phi[:, [0, 2, 1]], corridor), [1, 0, 0], atol=1e-9)
+    mixed = phi @ np.array([[1, 0, 0], [0, 1, 1], [0, 0, 1]])
+    np.testing.assert_allclose(fp.diffusion.cosine_similarities(mixed, corridor), [1, 1, np.sqrt(0.5)], atol=1e-9)
+    np.testing.assert_allclose(fp.diffusion.cosine_similarities(-5 * phi, corridor), 1, atol=1e-9)
+
+
+def test_any_basis_of_an_eigenspace_has_cosine_1() -> None:
+    ring = fp.ring()
+    exact = fp.spectrum(ring)
+    rng, rotated = np.random.default_rng(0), exact.phi.copy()
+    place = np.cumsum(np.diff(exact.omega, prepend=1.0) < -1e-9)
+    for group in np.unique(place):
+        columns = np.flatnonzero(place == group)
+        rotated[:, columns] = exact.phi[:, columns] @ np.linalg.qr(rng.normal(size=(columns.size, columns.size)))[0]
+    assert np.abs(rotated - exact.phi).max() > 0.01
+    np.testing.assert_allclose(fp.diffusion.cosine_similarities(rotated[:, :11], ring), 1.0, rtol=1e-9)
+
+
+def test_any_object_with_phi_is_evaluated_at_the_observations(corridor: fp.World) -> None:
+    class OfPositions:
+        def phi(self, observations: Any) -> NDArray[np.float64]:
+            # Of a path of n states the eigenfunctions are cos(π k s / (n − 1)).
+            return np.cos(np.pi * np.asarray(observations) * np.arange(3) / 9)
+
+    np.testing.assert_allclose(fp.diffusion.cosine_similarities(OfPositions(), corridor), 1, atol=1e-9)
+
+
+def test_observations_are_those_of_the_world_else_positions_else_numbers(corridor: fp.World) -> None:
+    assert observations_of(corridor).tolist() == [[state] for state in range(10)]
+    assert observations_of(fp.World.from_graph(corridor.adjacency)).tolist() == list(range(10))
+    seen = np.linspace(0.0, 1.0, 40)[:, None]
+    sampled = fp.World.from_samples(seen[:-1], seen[1:], n_states=5)
+    np.testing.assert_array_equal(observations_of(sampled), sampled.observations)
+
+
+def test_weights_of_a_windy_world_are_the_stationary_walk_averaged_with_its_reverse() -> None:
+    world = fp.open_room(4, 3, wind=0.3)
+    pi, walk = fp.stationary(world), fp.diffusion.lazy_walk(world).toarray()
+    flow = (2 * walk - np.eye(12)) * pi[None, :]
+    joint = (flow + flow.T) / 2
+    np.testing.assert_allclose(reversible_weights(world).toarray(), joint, atol=1e-12)
+    exact, mass = exact_eigenfunctions(world, 3)
+    np.testing.assert_allclose(mass, pi, atol=1e-12)
+    half = np.sqrt(pi)
+    nu = np.linalg.eigvalsh(np.eye(12) - joint / half[:, None] / half[None, :])
+    np.testing.assert_allclose(exact.omega[:3], 1 - nu[:3] / 2, atol=1e-9)
+
+
+def test_wrong_shapes_and_worlds_are_named(corridor: fp.World) -> None:
+    with pytest.raises(InvalidInput, match=r"row for each of 10 states .* got shape \(9, 2\)"):
+        fp.diffusion.cosine_similarities(np.zeros((9, 2)), corridor)
+    # From state 0 the walk goes to 1 and 2, and never back.
+    one_way = fp.World.from_graph(np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0]]))
+    with pytest.raises(InvalidInput, match="returns to every state; got 1 states"):
+        fp.diffusion.cosine_similarities(np.ones((3, 1)), one_way)
