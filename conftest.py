@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,13 @@ ROOT = Path(__file__).parent
 # Folders and files that need more than the extra `test` installs, start servers or processes, or take long.
 SLOW = (
     "docs",
+    "research/comparison",
+    "research/exploration",
+    "research/large",
     "src/farpoint/deep",
+    "src/farpoint/diffusion/partitions",
+    "src/farpoint/engines",
+    "src/farpoint/envs/point_maze.py",
     "src/farpoint/studio",
     "tests/faults",
     "tests/research/test_comparison.py",
@@ -23,24 +30,44 @@ SLOW = (
     "tests/studio",
     "tests/tools",
     "tests/unit/deep",
+    "tests/unit/diffusion/partitions",
+    "tests/unit/display/test_frames.py",
     "tests/unit/engines",
     "tests/unit/studio",
     "tests/unit/test_examples.py",
     "tests/unit/test_notebook.py",
 )
+# Why a test is skipped for want of a package.
+_MISSING = ("could not import", "must be installed")
+# Examples that need pandas or xarray.
+SLOW_EXAMPLES = ("to_frame", "to_xarray")
 
 
 def _is_slow(path: Path) -> bool:
     return any(path.is_relative_to(ROOT / name) for name in SLOW)
 
 
+def _fast_only(config: pytest.Config) -> bool:
+    return bool(config.getoption("markexpr") == "not slow")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out slow folders where slow tests are not asked for: they could not be imported without their packages."""
-    return True if config.getoption("markexpr") == "not slow" and _is_slow(collection_path) else None
+    return True if _fast_only(config) and _is_slow(collection_path) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark everything in a slow folder."""
     for item in items:
-        if _is_slow(item.path):
+        if _is_slow(item.path) or item.name.split(".")[-1] in SLOW_EXAMPLES:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail where the fast tier skips for want of a package: such a test would run in no tier unless it is slow."""
+    report = yield
+    missing = isinstance(report.longrepr, tuple) and any(text in report.longrepr[2] for text in _MISSING)
+    if report.skipped and missing and _fast_only(item.config):
+        report.outcome, report.longrepr = "failed", f"{report.longrepr[2]}\nMark it slow: the fast tier goes without."
+    return report

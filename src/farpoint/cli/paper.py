@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markdown import Markdown
 from rich.text import Text
 
 from farpoint.cli.common import CommandConsole, progress_bar
@@ -41,7 +40,7 @@ def run_suite(suite: Suite[Any], *, only: str | None, quick: bool, jobs: int, ou
     stem = "-".join([prefix, *(names or [])])
     began = time.perf_counter()
     # Outside the folder of unfinished files, so that an interrupted run keeps what it has computed.
-    store = None if suite.timed else Store(out / "results" / suite.name, code_version(suite))
+    store = Store(out / "results" / suite.name, code_version(suite))
     with results_folder(out) as folder, progress_bar() as progress:
         task = progress.add_task("beginning", total=None)
         results = compute(
@@ -64,14 +63,11 @@ def run_suite(suite: Suite[Any], *, only: str | None, quick: bool, jobs: int, ou
 
 
 def _print_report(console: Console, report: SuiteReport) -> None:
-    """Print the verdicts; without any, the summary; without a summary, every table."""
+    """Print the verdicts; without any, every table."""
     for verdict in report.verdicts:
         line = Text(f"{verdict.verdict:>14}", style=_COLORS[verdict.verdict])
         console.print(line.append(f"  {verdict.claim}", style="default"))
     if report.verdicts:
-        return
-    if report.summary.markdown:
-        console.print(Markdown(report.summary.markdown))
         return
     titles = {section.name: section.title for section in report.page.sections}
     for name, rows in report.tables.items():

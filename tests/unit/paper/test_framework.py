@@ -214,7 +214,7 @@ def test_a_summary_has_files_of_its_own(tmp_path: Path) -> None:
     doubling = Doubling()
 
     def summary(results: Results[int], experiments: object) -> Summary:
-        return Summary(("A caption.", new_figure(1, 1)), [{"a": 1}], "# Text\n", "A note.")
+        return Summary(("A caption.", new_figure(1, 1)), [{"a": 1}], "A note.")
 
     suite = replace(
         doubling.suite, summary=summary, claims=[Claim("one", "here", "Half.", lambda results: (IN_PART, "so"))]
@@ -222,7 +222,7 @@ def test_a_summary_has_files_of_its_own(tmp_path: Path) -> None:
     report = build_report(suite, suite.choose(["one"]), run(suite, suite.choose(["one"]), suite.quick))
     write_report(report, tmp_path, "doubling-quick-one", "doubling-quick")
     assert {file.name for file in tmp_path.iterdir()} == {
-        "doubling-quick-one.html", "doubling-quick-one.png", "doubling-quick-one.csv", "doubling-quick-one.md",
+        "doubling-quick-one.html", "doubling-quick-one.png", "doubling-quick-one.csv",
         "doubling-quick-one-claims.csv",
     }  # fmt: skip
     # A whole run with a summary has the tables of its sections too.

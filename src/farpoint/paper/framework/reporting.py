@@ -80,7 +80,7 @@ def write_report(report: SuiteReport, folder: Path, stem: str, prefix: str) -> N
     report : SuiteReport
     folder : Path
     stem : str
-        Of the page (``.html``), the claims (``-claims.csv``) and the summary (``.png``, ``.csv``, ``.md``).
+        Of the page (``.html``), the claims (``-claims.csv``) and the summary (``.png``, ``.csv``).
     prefix : str
         Of the table of each experiment (``-NAME.csv``), which is the same whatever else is in the run.
     """
@@ -88,8 +88,6 @@ def write_report(report: SuiteReport, folder: Path, stem: str, prefix: str) -> N
     summary = report.summary
     if summary.figure:
         save_figure(summary.figure[1], folder / f"{stem}.png")
-    if summary.markdown:
-        write_text(folder / f"{stem}.md", summary.markdown)
     if summary.rows:
         write_rows(folder / f"{stem}.csv", numeric_rows(summary.rows))
     for name, rows in report.tables.items():

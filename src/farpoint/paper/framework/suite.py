@@ -62,22 +62,19 @@ class Experiment(Generic[ScaleT]):
 
 @dataclass(frozen=True)
 class Summary:
-    """One figure, one table and one text of a whole run; each is written to a file of its own.
+    """One figure, one table and one note of a whole run.
 
     Attributes
     ----------
     figure : (caption, figure), optional
     rows : sequence of rows
         Written to one file, beside one file per experiment.
-    markdown : str
-        Written to a file and shown in the terminal.
     note : str
         A text for the page, in HTML.
     """
 
     figure: Captioned | None = None
     rows: Sequence[Row] = ()
-    markdown: str = ""
     note: str = ""
 
 
@@ -99,8 +96,6 @@ class Suite(Generic[ScaleT]):
     claims : sequence of Claim
     needs : mapping from module to package
         What every experiment of the suite needs, as in `Experiment`.
-    timed : bool
-        Whether the results are timings. Those of two runs must not be mixed, so they are never kept.
     summary : function of the results and the experiments, optional
         What there is to show of the whole run.
 
@@ -124,7 +119,6 @@ class Suite(Generic[ScaleT]):
     quick: ScaleT
     claims: Sequence[Claim[ScaleT]] = ()
     needs: Mapping[str, str] = field(default_factory=dict)
-    timed: bool = False
     summary: Callable[[Results[ScaleT], Sequence[Experiment[ScaleT]]], Summary] | None = None
 
     def __post_init__(self) -> None:
