@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Fail where the fast tier skips for want of a package: such a test would run in no tier unless it is slow."""
     report = yield
-    missing = isinstance(report.longrepr, tuple) and any(text in report.longrepr[2] for text in _MISSING)
-    if report.skipped and missing and _fast_only(item.config):
-        report.outcome, report.longrepr = "failed", f"{report.longrepr[2]}\nMark it slow: the fast tier goes without."
+    why = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+    if any(text in why for text in _MISSING) and _fast_only(item.config):
+        report.outcome, report.longrepr = "failed", f"{why}\nMark it slow: the fast tier goes without."
     return report

@@ -49,7 +49,9 @@ def _run() -> int:
     except MemoryError as error:
         return _fail(f"world must fit into memory; it does not ({error}).")
     except OSError as error:
-        return _fail(f"output must be one that can be written; got {error.strerror or error or type(error).__name__}.")
+        return _fail(
+            f"output must be one that can be written; got {error.strerror or str(error) or type(error).__name__}."
+        )
     except Exception as error:
         # Raised by the option parser: an unknown option, or a word where a number should be.
         if not hasattr(error, "format_message"):

@@ -77,3 +77,16 @@ def test_what_cannot_be_done_is_refused_in_one_line_before_any_work(words: list[
     assert len(run.stderr.splitlines()) == 1
     assert len(run.stderr) < 400
     assert match in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(OSError(), "got OSError."), (OSError("lost"), "got lost."), (OSError(28, "full"), "got full.")]
+)
+def test_an_error_of_the_system_says_what_it_is(error: OSError, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("farpoint.cli.discover.run", fail)
+    run = farpoint("discover", "ring")
+    assert run.returncode == 2
+    assert run.stderr.strip() == f"farpoint: output must be one that can be written; {text}"
