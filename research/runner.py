@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
 import math
 import platform
@@ -20,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -230,8 +231,12 @@ def read_table(name: str, folder: Path | None = None) -> list[Row]:
     path = (RESULTS if folder is None else folder) / f"{name}.csv"
     if not path.exists():
         raise InvalidInput(f"table {name} must have been computed; there is no {path.name} in {path.parent.name}/.")
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{column: _value(text) for column, text in row.items()} for row in csv.DictReader(file)]
+    return _rows_of(path.read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=32)
+def _rows_of(text: str) -> list[Row]:
+    return [{column: _value(cell) for column, cell in row.items()} for row in csv.DictReader(io.StringIO(text))]
 
 
 def _value(text: str) -> Any:

