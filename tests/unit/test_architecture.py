@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 import farpoint as fp
-from farpoint.errors import MissingExtra
 
 PACKAGE = Path(fp.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -287,23 +286,21 @@ def test_there_are_few_names_at_the_top() -> None:
     assert set(fp.__all__) <= set(dir(fp))
 
 
-def test_every_public_name_has_an_example() -> None:
-    without, missing = list[str](), list[str]()
+@pytest.mark.parametrize("deep", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_public_name_has_an_example(deep: bool) -> None:
+    without = list[str]()
+    needs_torch = set(fp.deep.__all__)
     public = [(fp, name) for name in fp.__all__]
     public += [(getattr(fp, package), name) for package in EXEMPLARY for name in getattr(fp, package).__all__]
     for package, name in public:
-        try:
-            value = getattr(package, name)
-        except MissingExtra:
-            missing.append(f"{package.__name__}.{name}")
+        if (name in needs_torch) != deep:
             continue
+        value = getattr(package, name)
         # A constant has no docstring of its own.
         has = doctest.DocTestParser().get_examples(inspect.getdoc(value) or "") if callable(value) else name.isupper()
         if not has:
             without.append(f"{package.__name__}.{name}")
     assert not without, "\n".join(["", *without])
-    if missing:
-        pytest.skip(f"of others nothing can be said without their packages: {', '.join(missing)}")
 
 
 def test_unknown_attribute_is_an_attribute_error() -> None:

@@ -174,6 +174,7 @@ RING_OF_SIX = both_ways((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0))
     ],
     ids=["all in one direction", "one in one direction", "another weight back"],
 )
+@pytest.mark.slow
 @pytest.mark.parametrize("states_per_partition", [2, 6])
 def test_partitions_with_edges_in_one_direction_are_refused(
     pieces: list[Edges], states_per_partition: int, tmp_path: Path
@@ -185,6 +186,7 @@ def test_partitions_with_edges_in_one_direction_are_refused(
         fp.diffusion.open_partitions(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("states_per_partition", [1, 2, 3, 6])
 def test_partitions_in_several_components_are_refused(states_per_partition: int, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
@@ -199,6 +201,7 @@ def test_partitions_in_several_components_are_refused(states_per_partition: int,
     assert (whole.n_states, whole.total) == (6, 12.0)
 
 
+@pytest.mark.slow
 def test_the_index_of_partitions_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
 

@@ -117,6 +117,7 @@ def test_any_push_and_a_limit(simulation: Simulation) -> None:
         PointMaze("Huge")
 
 
+@pytest.mark.slow
 def test_the_real_ball_rolls_and_is_explored() -> None:
     pytest.importorskip("gymnasium_robotics")
     env = PointMaze("UMaze", max_steps=50)

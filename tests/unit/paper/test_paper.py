@@ -81,6 +81,7 @@ def test_verdicts_follow_the_numbers() -> None:
     assert len(after) < len(judge(SUITE.claims, results, {"fig1", "components"}))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("paper in small")
 def test_every_verdict_can_come_out_otherwise() -> None:
     """With every array replaced by noise, no claim about numbers may still hold."""

@@ -244,6 +244,7 @@ def labels_of(world: fp.World) -> tuple[Hashable, ...]:
     return world.labels
 
 
+@pytest.mark.slow  # needs pandas
 def test_labels_are_shown_as_numbers_wherever_a_person_reads_them() -> None:
     world = room()
     assert repr(labels_of(world)[:2]) == "([0, 0], [1, 0])"
