@@ -68,10 +68,11 @@ class Ray:
     """A Ray cluster; without an address, one on this machine."""
 
     def __init__(self, address: str | None) -> None:
+        # Also where this process is connected already: a wrong address must not be taken for that cluster's.
+        if address not in (None, "auto", "local"):
+            check_answers(address, "Ray cluster", "ray start --head")
         self._opened = not ray.is_initialized()
         if self._opened:
-            if address not in (None, "auto", "local"):
-                check_answers(address, "Ray cluster", "ray start --head")
             try:
                 ray.init(address=address, include_dashboard=False if address is None else None, log_to_driver=False)
             except (ConnectionError, ValueError) as error:
