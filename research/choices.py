@@ -233,4 +233,4 @@ TABLES = (
 )
 
 if __name__ == "__main__":
-    main(__doc__, TABLES)
+    main("research.choices")

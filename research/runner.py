@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib
 import io
 import json
 import math
@@ -165,10 +166,6 @@ def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = R
     if len({key_of(part) for part in parts}) != len(parts):
         raise InvalidInput(f"parts of {table.name} must differ from each other; got two that are equal.")
     todo = [part for part in parts if log.changed(part) != []]
-    # A module that is run by ``python -m`` is loaded under another name.
-    own = [
-        name for name in (_main_module(),) if name.startswith("research.") and table.measure.__module__ == "__main__"
-    ]
     work = Parallel(n_jobs=1 if table.timed else n_jobs, return_as="generator_unordered")(
         delayed(_measured)(table.measure, part) for part in todo
     )
@@ -176,7 +173,7 @@ def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = R
         task = progress.add_task(name, total=len(todo))
         # Only this process writes, so that there is nothing to lock.
         for part, rows, seconds, modules in work:
-            log.add(part, rows, seconds, sorted({*modules, *own}))
+            log.add(part, rows, seconds, modules)
             progress.advance(task)
     return _write(name, parts, log, folder)
 
@@ -278,9 +275,15 @@ def column(rows: Iterable[Row], name: str) -> list[float]:
     return [math.inf if row[name] is None else float(row[name]) for row in rows]
 
 
-def main(title: str | None, tables: Sequence[Table], words: list[str] | None = None) -> None:
-    """Run the tables of one suite by the words of the command line."""
-    parser = argparse.ArgumentParser(description=title, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(suite: str, words: list[str] | None = None) -> None:
+    """Run the ``TABLES`` of one suite by the words of the command line.
+
+    ``suite`` is the name of its module: run by ``python -m`` it is loaded a second time under that name, by which other
+    processes find it.
+    """
+    module = importlib.import_module(suite)
+    tables: Sequence[Table] = module.TABLES
+    parser = argparse.ArgumentParser(description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", help=f"of {', '.join(table.name for table in tables)}  [default: all]")
     parser.add_argument("--quick", action="store_true", help="far less work, for a first look")
     parser.add_argument("--jobs", type=int, default=-1, help="workers; -1 is one per core")

@@ -31,6 +31,9 @@ def numbers(*values: int) -> Table:
     return Table("numbers", square, lambda quick: [{"number": value} for value in values[: 1 if quick else None]])
 
 
+TABLES = (numbers(1),)
+
+
 @pytest.fixture(autouse=True)
 def seen() -> None:
     SEEN.clear()
@@ -109,6 +112,6 @@ def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="parts of numbers must differ"):
         run(numbers(1, 1), folder=tmp_path)
     with pytest.raises(UnknownName, match=r"table must be one of numbers; got 'number'\. Did you mean numbers"):
-        main("Numbers.", [numbers(1)], ["number"])
+        main(__name__, ["number"])
     with pytest.raises(InvalidInput, match=r"table nothing must have been computed; there is no nothing\.csv"):
         read_table("nothing", tmp_path)

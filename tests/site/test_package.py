@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("build", reason="pip install 'farpoint[dev]'")
+pytest.importorskip("build", reason="pip install 'farpoint[all]'")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("package")]
 
 ROOT = Path(__file__).parents[2]
