@@ -63,7 +63,7 @@ def size_rows() -> list[Row]:
 def time_rows() -> list[Row]:
     """Return the seconds of each program over t."""
     series = select(read_table("speed-scores"), peer="farpoint", side=TIMES_SIDE, room=None, goals=None)
-    times = list(dict.fromkeys(row["t"] for row in series))
+    times = sorted({row["t"] for row in series})
     rows: list[Row] = []
     for peer in TIME_PEERS:
         cells: Row = {
