@@ -17,6 +17,7 @@ import io
 import json
 import math
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -30,7 +31,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from joblib import Parallel, delayed
 
 import farpoint
-from farpoint.cli.common import progress_bar
 from farpoint.compiling import file_digest
 from farpoint.errors import InvalidInput, check_word
 from farpoint.files import write_rows, write_text
@@ -49,6 +49,7 @@ _SHOWING = (
     "farpoint.cli", "farpoint.report", "farpoint.studio", "farpoint.display", "research.runner", "research.shown",
     "research.pages",
 )  # fmt: skip
+_NUMBER = re.compile(r"-?(inf|\d+(\.\d*)?(e[+-]?\d+)?)")
 _PACKAGES = ("farpoint", "numpy", "scipy", "numba", "gymnasium", "minigrid")
 
 
@@ -128,6 +129,10 @@ class Log:
             return None
         return [name for name, digest in self.digests[entry["modules"]].items() if module_digest(name) != digest]
 
+    def seconds(self, part: Part) -> float:
+        """Return the seconds that a known part took."""
+        return float(self.entries[key_of(part)]["seconds"])
+
     def add(self, part: Part, rows: list[Row], seconds: float, modules: Sequence[str]) -> None:
         """Write a finished part."""
         digests = {name: str(module_digest(name)) for name in modules}
@@ -159,23 +164,41 @@ def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = R
     """
     name = f"{table.name}-quick" if quick else table.name
     path = folder / f"{name}.jsonl"
+    # Timings of two runs are never mixed: until all are there, the last run stays as it is.
+    running = folder / f"{name}.running.jsonl" if table.timed else path
     if table.timed:
-        path.unlink(missing_ok=True)
-    log = Log(path)
+        running.unlink(missing_ok=True)
+    log = Log(running)
     parts = list(table.parts(quick))
+    if not parts:
+        raise InvalidInput(f"table {table.name} must have at least one part; got none.")
+    # Digests are those of the beginning: what is edited while a part is computed makes that part stale.
+    for module in _every_module():
+        module_digest(module)
     if len({key_of(part) for part in parts}) != len(parts):
         raise InvalidInput(f"parts of {table.name} must differ from each other; got two that are equal.")
     todo = [part for part in parts if log.changed(part) != []]
     work = Parallel(n_jobs=1 if table.timed else n_jobs, return_as="generator_unordered")(
         delayed(_measured)(table.measure, part) for part in todo
     )
+    from farpoint.cli.common import progress_bar  # here: processes whose memory is measured go without it
+
     with progress_bar() as progress:
         task = progress.add_task(name, total=len(todo))
         # Only this process writes, so that there is nothing to lock.
         for part, rows, seconds, modules in work:
             log.add(part, rows, seconds, modules)
             progress.advance(task)
+    if table.timed:
+        running.replace(path)
     return _write(name, parts, log, folder)
+
+
+def _every_module() -> Iterator[str]:
+    for top, place in _TOPS.items():
+        for file in place.rglob("*.py"):
+            parts = file.relative_to(place).with_suffix("").parts
+            yield ".".join((top, *(parts[:-1] if parts[-1] == "__init__" else parts)))
 
 
 def _measured(measure: Callable[..., Row | list[Row]], part: Part) -> tuple[Part, list[Row], float, list[str]]:
@@ -237,16 +260,9 @@ def _rows_of(text: str) -> list[Row]:
 
 
 def _value(text: str) -> Any:
-    if text == "":
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        return float(text)
-    except ValueError:
-        return {"True": True, "False": False}.get(text, text)
+    if not _NUMBER.fullmatch(text):
+        return {"": None, "True": True, "False": False}.get(text, text)
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
 
 
 def select(rows: Iterable[Row], **wanted: Any) -> list[Row]:
@@ -306,7 +322,8 @@ def _command() -> str:
 
 
 def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.strip() or "unknown"
 
 

@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections import Counter
 from pathlib import Path
 
 from research.pages import typed_marks
-from research.runner import RESULTS, ROOT, Log
+from research.runner import RESULTS, ROOT, Log, Table, module_digest
+
+SUITES = ("choices", "goals", "speed")
 
 
-def status_of(log: Path) -> str:
-    """Return one line about a table: how many of its parts are stale, since which modules changed, and the minutes."""
-    known = Log(log)
-    changed = Counter[str]()
-    stale, seconds = 0, 0.0
-    for entry in known.entries.values():
-        modules = known.changed(entry["part"])
-        if modules:
-            stale += 1
-            seconds += entry["seconds"]
-            changed.update(modules)
-    if not stale:
-        return f"{log.stem}: fresh, {len(known.entries)} parts"
-    names = ", ".join(name for name, _ in changed.most_common(3))
-    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-    command = json.loads(log.with_suffix(".json").read_text(encoding="utf-8"))["command"]
-    return (
-        f"{log.stem}: {stale} of {len(known.entries)} parts are stale ({names}{more} changed); "
-        f"{seconds / 60:.1f} minutes of one core: {command}"
-    )
+def status_of(table: Table, command: str, folder: Path = RESULTS) -> str:
+    """Return one line about a table: how many of its parts are missing or stale, why, and the minutes of a rerun."""
+    log = Log(folder / f"{table.name}.jsonl")
+    parts = list(table.parts(False))
+    changes = [log.changed(part) for part in parts]
+    missing = sum(change is None for change in changes)
+    stale = [part for part, change in zip(parts, changes, strict=True) if change]
+    if not missing and not stale:
+        return f"{table.name}: fresh, {len(parts)} parts"
+    said = [f"{missing} of {len(parts)} parts are not computed"] if missing else []
+    if stale:
+        modules = Counter(module for change in changes for module in change or ())
+        said.append(f"{len(stale)} of {len(parts)} parts are stale ({_first(list(modules))} changed)")
+    seconds = sum(log.seconds(part) for part in stale)
+    return f"{table.name}: {'; '.join(said)}; at least {seconds / 60:.1f} minutes of one core: {command} {table.name}"
+
+
+def status_of_paper(folder: Path = RESULTS) -> str:
+    """Return one line about the tables of ``farpoint paper``."""
+    path = folder / "paper.json"
+    if not path.exists():
+        return "paper: not computed: python -m research.paper"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    changed = [name for name, digest in record["modules"].items() if module_digest(name) != digest]
+    if not changed:
+        return f"paper: fresh, {len(list(folder.glob('paper-*.csv')))} tables"
+    return f"paper: stale ({_first(changed)} changed); {record['seconds'] / 60:.1f} minutes: {record['command']}"
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def main() -> None:
     """Print the state of every table."""
-    for log in sorted(RESULTS.glob("*.jsonl")):
-        if not log.stem.endswith("-quick"):
-            print(status_of(log))
+    for suite in SUITES:
+        for table in importlib.import_module(f"research.{suite}").TABLES:
+            print(status_of(table, f"python -m research.{suite}"))
+    print(status_of_paper())
     typed = list(typed_marks())
     print(f"{len(typed)} places are typed by hand, not on the runner yet:")
     for page, line, name in typed:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# A function of arrays that are at most so long is interpreted, until that has taken as long as compiling would.
+# A function of arrays up to this length is interpreted for the first half second in all, about the time to compile it.
 _SHORT = 5_000
 _SECONDS = 0.5
 _DECORATORS = frozenset({"compiled", "allocation_free", "compiled_when_worth"})
@@ -46,9 +46,11 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
             if "cannot cache" not in str(error):
                 raise
             return numba.njit(**settings)(function)  # type: ignore[no-any-return]
-        # An entry with another stamp is compiled again and replaced, so that no old files pile up.
-        entries = decorated._cache._cache_file
-        entries._source_stamp = (entries._source_stamp, kernel_digest())
+        # Without a cache where compiling is switched off (NUMBA_DISABLE_JIT).
+        if hasattr(decorated, "_cache"):
+            # An entry with another stamp is compiled again and replaced, so that no old files pile up.
+            entries = decorated._cache._cache_file
+            entries._source_stamp = (entries._source_stamp, kernel_digest())
         return decorated  # type: ignore[no-any-return]
 
     return decorate
@@ -56,33 +58,80 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
 
 @cache
 def kernel_digest(root: Path = Path(__file__).parent) -> str:
-    """Return a digest of everything in a package that compiled functions are made of, in all of its files.
+    """Return a digest of all code in a package that ends up in machine code.
 
-    That is every function in which one of the decorators of this module occurs, and the constants and classes beside
-    it and in the modules that its file imports: numba treats them as fixed. Docstrings, comments, methods and all
-    other functions do not count.
+    It covers every function that uses a decorator of this module. It also covers all other statements of its module,
+    but for plain functions: numba treats constants and classes as fixed. Modules from which these are imported count
+    too. Docstrings, comments, methods and plain functions do not count, unless a constant is computed by one.
 
     >>> len(kernel_digest())
     16
     """
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
-    # The module itself names the decorators without compiling anything.
-    trees = {
-        path: ast.parse(source)
+    # This module names the decorators without compiling anything.
+    kernels = {
+        path
         for path, source in sources.items()
         if any(f"{name}(" in source for name in _DECORATORS) and path != Path(__file__)
     }
-    imported = {file for path in trees for file in _imported(path, root)}
-    trees |= {path: ast.parse(sources[path]) for path in imported - trees.keys()}
+    trees, new = dict[Path, ast.Module](), kernels
+    called = set[str]()
+    while new:
+        for path in new:
+            trees[path] = ast.parse(sources[path])
+        fixed = {path: _fixed_statements(trees[path]) for path in new}
+        called |= {name for path in new for node in fixed[path] for name in _called(node)}
+        # A module without kernels matters only by its constants, and by what they are made of.
+        wanted = {path: None if path in kernels else _names(fixed[path]) for path in new}
+        new = {
+            file for path in new for file in _imported(trees[path], root, wanted[path])
+        } & sources.keys() - trees.keys()
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(trees):
         digest.update(f"{path.relative_to(root)}\n".encode())
         for node in trees[path].body:
-            if isinstance(node, ast.ClassDef):
-                node.body = [inner for inner in node.body if not isinstance(inner, ast.FunctionDef)]
-            if _fixed_by_numba(node):
-                digest.update(ast.dump(without_docstrings(node)).encode())
+            if isinstance(node, ast.FunctionDef) and node.name not in called and _names([node]).isdisjoint(_DECORATORS):
+                continue
+            if path not in kernels and isinstance(node, (ast.Import, ast.ImportFrom)):
+                continue
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                continue  # a docstring
+            digest.update(_code(without_docstrings(_without_methods(node))).encode())
     return digest.hexdigest()
+
+
+def _fixed_statements(tree: ast.Module) -> list[ast.AST]:
+    """Return the statements of a module that numba treats as fixed: everything but functions and imports."""
+    left_out = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
+    return [_without_methods(node) for node in tree.body if not isinstance(node, left_out)]
+
+
+def _without_methods(node: ast.stmt) -> ast.stmt:
+    if isinstance(node, ast.ClassDef):
+        node.body = [inner for inner in node.body if not isinstance(inner, ast.FunctionDef)] or [ast.Pass()]
+    return node
+
+
+def _names(nodes: Iterable[ast.AST]) -> set[str]:
+    return {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+
+
+def _called(node: ast.AST) -> set[str]:
+    """Return the names of functions that are called while a module is imported."""
+    calls = [inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call)]
+    return {one.id for one in calls if isinstance(one, ast.Name)} | {
+        one.attr for one in calls if isinstance(one, ast.Attribute)
+    }
+
+
+def _code(node: object) -> str:
+    """Return a syntax tree as a text that is the same for every version of Python."""
+    if isinstance(node, ast.AST):
+        fields = [(name, getattr(node, name, None)) for name in node._fields]
+        # Newer versions have fields that are empty for code that older ones can read.
+        inside = [f"{name}={_code(value)}" for name, value in fields if value is not None and value != []]
+        return f"{type(node).__name__}({','.join(inside)})"
+    return f"[{','.join(map(_code, node))}]" if isinstance(node, list) else repr(node)
 
 
 def without_docstrings(tree: ast.AST) -> ast.AST:
@@ -106,7 +155,7 @@ def file_digest(path: Path) -> str:
     >>> len(file_digest(Path(__file__)))
     16
     """
-    code = ast.dump(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
+    code = _code(without_docstrings(ast.parse(path.read_text(encoding="utf-8"))))
     return hashlib.blake2b(code.encode(), digest_size=8).hexdigest()
 
 
@@ -120,32 +169,28 @@ def files_behind(paths: Iterable[Path], *roots: Path) -> set[Path]:
     found, new = set[Path](), set(paths)
     while new:
         found |= new
-        new = {file for path in new for root in roots for file in _imported(path, root)} - found
+        trees = [ast.parse(path.read_text(encoding="utf-8")) for path in new]
+        new = {file for tree in trees for root in roots for file in _imported(tree, root) if file.exists()} - found
     return found
 
 
-@cache
-def _imported(path: Path, root: Path) -> frozenset[Path]:
-    """Return the files of a package from which a file imports."""
-    files = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == root.name:
-            place = root.joinpath(*node.module.split(".")[1:])
-            # What is imported from a package may be one of its modules.
-            files |= {
-                place.with_suffix(".py"),
-                place / "__init__.py",
-                *(place / f"{one.name}.py" for one in node.names),
-            }
-    return frozenset(file for file in files if file.exists())
-
-
-def _fixed_by_numba(node: ast.stmt) -> bool:
-    """Return whether a statement of a module is part of machine code: a compiled function, a constant or a class."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-        return not names.isdisjoint(_DECORATORS)
-    return isinstance(node, (ast.Assign, ast.AnnAssign, ast.ClassDef))
+def _imported(tree: ast.Module, root: Path, wanted: set[str] | None = None) -> set[Path]:
+    """Return the files of a package from which a module imports; with ``wanted``, those of these names only."""
+    files = set[Path]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            modules = [(node.module or "", alias) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            modules = [(alias.name, alias) for alias in node.names]
+        else:
+            continue
+        for module, alias in modules:
+            top, *rest = module.split(".")
+            if top == root.name and (wanted is None or (alias.asname or alias.name.split(".")[0]) in wanted):
+                place = root.joinpath(*rest)
+                # What is imported from a package may be one of its modules.
+                files |= {place.with_suffix(".py"), place / "__init__.py", place / f"{alias.name}.py"}
+    return files
 
 
 def allocation_free(**settings: Any) -> Callable[[Function], Function]:

@@ -77,16 +77,18 @@ def test_the_same_table_from_any_number_of_workers(tmp_path: Path) -> None:
 
 def test_parts_whose_modules_changed_are_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(numbers(1, 2), n_jobs=1, folder=tmp_path)
-    log = tmp_path / "numbers.jsonl"
-    assert status_of(log) == "numbers: fresh, 2 parts"
+    table = numbers(1, 2)
+    assert status_of(table, "run", tmp_path) == "numbers: fresh, 2 parts"
+    grown = status_of(numbers(1, 2, 3), "run", tmp_path)
+    assert grown == "numbers: 1 of 3 parts are not computed; at least 0.0 minutes of one core: run numbers"
     before = runner.module_digest
     changed = lambda name: "other" if name == "farpoint.compiling" else before(name)  # noqa: E731
     monkeypatch.setattr(runner, "module_digest", changed)
-    assert "2 of 2 parts are stale (farpoint.compiling changed); 0.0 minutes of one core: python -m" in status_of(log)
+    assert "2 of 2 parts are stale (farpoint.compiling changed); at least 0.0" in status_of(table, "run", tmp_path)
     run(numbers(1, 2), n_jobs=1, folder=tmp_path)
     assert SEEN == [1, 2, 1, 2]
-    assert status_of(log) == "numbers: fresh, 2 parts"
-    assert Log(log).changed({"number": 7}) is None
+    assert status_of(table, "run", tmp_path) == "numbers: fresh, 2 parts"
+    assert Log(tmp_path / "numbers.jsonl").changed({"number": 7}) is None
 
 
 def test_a_module_that_is_gone_makes_its_parts_stale(tmp_path: Path) -> None:
@@ -101,6 +103,11 @@ def test_timed_tables_never_mix_two_runs(tmp_path: Path) -> None:
     for _ in range(2):
         run(timed, folder=tmp_path)
     assert SEEN == [1, 1]
+    # A run that is stopped leaves the last one as it was.
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        run(Table("timed", square, lambda quick: [{"number": 2}, {"number": -1}], timed=True), folder=tmp_path)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 
 def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:

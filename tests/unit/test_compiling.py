@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -64,7 +65,25 @@ from farpoint.callee import inner
 def outer(x):
     return inner(x)
 """
-SIZES = "SIZE = 1\n\ndef unrelated():\n    return 0\n"
+SIZES = """\
+from farpoint.base import BASE
+
+SIZE = 1
+OTHER = BASE
+
+def unrelated():
+    return 0
+"""
+BASE = """\
+def compute():
+    return 3
+
+def plain():
+    return 'plain'
+
+BASE = 5
+THREE = compute()
+"""
 
 
 @pytest.fixture
@@ -73,7 +92,7 @@ def package(tmp_path: Path) -> Path:
     root = tmp_path / "farpoint"
     root.mkdir()
     shutil.copy(compiling.__file__, root)
-    files = {"__init__.py": "", "callee.py": CALLEE, "caller.py": CALLER, "sizes.py": SIZES}
+    files = {"__init__.py": "", "callee.py": CALLEE, "caller.py": CALLER, "sizes.py": SIZES, "base.py": BASE}
     for name, text in files.items():
         (root / name).write_text(text)
     return root
@@ -109,6 +128,11 @@ def test_kernel_of_another_file_is_compiled_again_where_what_it_calls_changes(
         ("callee.py", "@compiled()", "@compiled(nogil=True)", False),
         ("sizes.py", "SIZE = 1", "SIZE = 2", False),
         ("sizes.py", "def unrelated", "class Table:\n    a: int\n\ndef unrelated", False),
+        ("callee.py", "import SIZE", "import OTHER as SIZE", False),
+        ("sizes.py", "def unrelated", "if True:\n    SIZE = 2\n\ndef unrelated", False),
+        ("base.py", "BASE = 5", "BASE = 6", False),
+        ("base.py", "return 3", "return 4", False),
+        ("base.py", "return 'plain'", "return 'other'", True),
     ],
 )
 def test_digest_of_kernels_changes_with_code_only(package: Path, file: str, old: str, new: str, same: bool) -> None:
@@ -138,3 +162,12 @@ def test_loops_without_counts_make_no_arrays_and_call_none_that_does() -> None:
             if isinstance(inner, ast.Call):
                 called = inner.func.attr if isinstance(inner.func, ast.Attribute) else ast.unparse(inner.func)
                 assert called not in counted | MAKES_ARRAYS, (node.name, called)
+
+
+def test_kernels_can_be_interpreted() -> None:
+    code = "from farpoint.simulation.kernels import below; print(type(below).__name__)"
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert run.stdout.strip() == "function"

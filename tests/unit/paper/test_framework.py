@@ -162,6 +162,7 @@ def test_the_version_follows_the_code_that_computes(tmp_path: Path) -> None:
     assert before.startswith(farpoint.__version__)
     assert after("studio/server.py", "import", "import string\nimport") == before
     assert after("cli/app.py", "import", "import string\nimport") == before
+    assert after("report/page.py", "--ink: #1c2530", "--ink: #000000") == before
     assert after("diffusion/walk.py", '"""', '"""More words. ') == before
     assert after("agents/learning_kernels.py", " + ", " - ") != before
 

@@ -18,20 +18,23 @@ if TYPE_CHECKING:
     from farpoint.paper.framework.suite import Suite
 
 _KIND = "farpoint-results"
+# Packages that show results, and the framework, which passes them on.
+_SHOWING = ("cli", "display", "paper/framework", "report", "studio")
 
 
 def code_version(suite: Suite[Any]) -> str:
     """Return the version of the package with a digest of the code that computes the parts of a suite.
 
     That is the modules of its kinds and everything that they import. Docstrings and comments do not count, nor does
-    what only shows results: pages, the command and the Studio discard nothing.
+    what only shows results: pages, pictures, the command and the Studio discard nothing.
     """
     package = Path(farpoint.__file__).parent
     modules = {Path(inspect.getfile(getattr(function, "func", function))) for function in suite.kinds.values()}
     # A suite outside the package imports from its own top folder and from the package.
     tops = {module.parents[1] for module in modules if package not in module.parents}
     digest = hashlib.blake2b(digest_size=6)
-    for file in sorted(files_behind(modules, package, *tops)):
+    shows = {package / name for name in _SHOWING}
+    for file in sorted(file for file in files_behind(modules, package, *tops) if shows.isdisjoint(file.parents)):
         digest.update(file_digest(file).encode())
     return f"{farpoint.__version__}-{digest.hexdigest()}"
 
