@@ -36,9 +36,10 @@ SLOW = (
     "tests/unit/studio",
     "tests/unit/test_examples.py",
     "tests/unit/test_notebook.py",
+    "tools/fuzz",
 )
 # Why a test is skipped for want of a package.
-_MISSING = ("could not import", "must be installed")
+_MISSING = ("could not import", "must be installed", "needs farpoint[")
 # Examples that need pandas or xarray.
 SLOW_EXAMPLES = ("to_frame", "to_xarray")
 
@@ -61,6 +62,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_slow(item.path) or item.name.split(".")[-1] in SLOW_EXAMPLES:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail in the same way for a module that is skipped as a whole."""
+    report = yield
+    why = report.longrepr[2] if report.skipped and isinstance(report.longrepr, tuple) else ""
+    if any(text in why for text in _MISSING) and _fast_only(collector.config):
+        report.outcome, report.longrepr = "failed", f"{why}\nAdd it to SLOW: the fast tier goes without."
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

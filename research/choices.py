@@ -1,8 +1,8 @@
 """What `discover` and the agents choose by default, against the other choices: the tables of docs/choices.md.
 
-choices-worlds, choices-goals: exact mean steps between states, three minutes of one core. choices-environments: random
-agents in Gymnasium environments, ten minutes, most of it to enumerate the states of MiniGrid. choices-unseen: the
-defaults on layouts that nothing was chosen on. choices-agents: how `train_tabular` may act and learn, twenty minutes.
+choices-worlds, choices-goals: exact mean steps between states. choices-environments: random agents in Gymnasium
+environments. choices-unseen: the defaults on layouts that nothing was chosen on. choices-agents: how `train_tabular`
+may act and learn.
 """
 
 from __future__ import annotations

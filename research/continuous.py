@@ -114,13 +114,11 @@ def steps_needed(
             steps.append(float("inf"))
         except Arrived:
             steps.append(float(env.n_steps))
-    values = np.minimum(steps, n_steps)
-    return estimate(values), int(np.isfinite(steps).sum())
+    return estimate(steps, limit=n_steps), int(np.isfinite(steps).sum())
 
 
 def show(name: str, method: str, estimate: Estimate, rest: str) -> None:
-    interval = f"[{estimate.low:,.0f}, {estimate.high:,.0f}]"
-    print(f"{name:<16}{method:<11}{estimate.value:>10,.0f} {interval:<20} {rest}", flush=True)
+    print(f"{name:<16}{method:<11}{estimate!s:<32} {rest}", flush=True)
 
 
 def scratch(name: str, make: Any, arrived: Any, budgets: dict[str, int], methods: tuple[str, ...]) -> None:
@@ -175,7 +173,7 @@ def wrapper(methods: tuple[str, ...]) -> None:
                 except Arrived:
                     steps.append(float(counted.n_steps))
             rest = f"reached {np.isfinite(steps).sum()} / {N_RUNS} within {n_steps:,} steps, under DiscoveringWrapper"
-            show(name, method, estimate(np.minimum(steps, n_steps)), rest)
+            show(name, method, estimate(steps, limit=n_steps), rest)
 
 
 def log(methods: tuple[str, ...]) -> None:

@@ -1,7 +1,7 @@
 """Farpoint goals against diffusion goals at equal number: the tables of docs/methods.md.
 
-goals-paper: the paper's worlds, a minute. goals-mazes: 20 mazes that nothing was chosen on, a quarter of an hour of one
-core. goals-large: 10⁴ states, and betweenness against rustworkx; timed.
+goals-paper: the paper's worlds. goals-mazes: 20 mazes that nothing was chosen on. goals-large: 10⁴ states, and
+betweenness against rustworkx; timed.
 """
 
 from __future__ import annotations

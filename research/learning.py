@@ -1,6 +1,6 @@
 """Speed of learning, of random walks and of the exact table, as ratios to plain Python and NumPy in the same run.
 
-Run ``make bench``. One trial is one run towards one target, 400 episodes.
+Run ``python -m research.learning``. One trial is one run towards one target, 400 episodes.
 """
 
 from __future__ import annotations

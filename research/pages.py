@@ -26,6 +26,8 @@ from research.runner import ROOT, Picture
 
 MARK = re.compile(r"<!--= (typed )?([\w.-]+) -->(.*?)<!--/-->", re.DOTALL)
 _INLINE_AT_START = re.compile(r"^ *<!--= [^>]*-->(?!\n|<!--/-->\n)", re.MULTILINE)
+# A table with fewer cells such as "84 % [79, 89]" is one of words.
+_FEW_NUMBERS = 3
 IMAGES = ROOT / "docs" / "images"
 
 
@@ -54,6 +56,13 @@ def render(text: str, page: Path, *, images: Path | None = None) -> str:
     InvalidInput
         If a mark in a sentence begins a line.
     """
+    opened, closed, matched = text.count("<!--="), text.count("<!--/-->"), len(MARK.findall(text))
+    nested = any("<!--=" in found[3] for found in MARK.finditer(text))
+    if not opened == closed == matched or nested:
+        raise InvalidInput(
+            f"marks of {page.name} must be <!--= suite.name -->…<!--/-->, each closed before the next; got {opened} "
+            f"that begin, {closed} that end and {matched} that can be read."
+        )
     if found := _INLINE_AT_START.search(text):
         raise InvalidInput(
             f"a mark in a sentence must not begin a line of {page.name}; got {found[0]!r}. Markdown would take it for "
@@ -100,15 +109,19 @@ def typed_marks() -> Iterator[tuple[Path, int, str]]:
 
 
 def unmarked_tables(text: str) -> list[int]:
-    """Return the lines at which a table of numbers (a column aligned to the right) begins outside of every mark.
+    """Return the lines at which a table of numbers begins outside of every mark.
 
-    >>> unmarked_tables("|---|---:|")
+    That is a table with a column aligned to the right, or with several cells that begin with a measured number.
+
+    >>> unmarked_tables("|---|---:|" + chr(10))
     [0]
     """
     inside = [(found.start(), found.end()) for found in MARK.finditer(text)]
     lines = []
-    for found in re.finditer(r"^\|[-:| ]*---:[-:| ]*\|$", text, re.MULTILINE):
-        if not any(first <= found.start() < last for first, last in inside):
+    for found in re.finditer(r"^\|[-:| ]*---[-:| ]*\|\n((?:\|.*\n?)*)", text, re.MULTILINE):
+        right = "---:" in found[0].split("\n")[0]
+        results = len(re.findall(r"\| [\d,.]+(?: %| ×| \[|\.\d| /)", found[1])) >= _FEW_NUMBERS
+        if (right or results) and not any(first <= found.start() < last for first, last in inside):
             lines.append(text.count("\n", 0, found.start()))
     return lines
 

@@ -1,4 +1,4 @@
-"""Time and memory of the score against other programs: the tables of docs/scale.md. Fifteen minutes of two cores.
+"""Time and memory of the score against other programs: the tables of docs/scale.md.
 
 Every measurement is made in a fresh process, and all in one run: machines differ, so compare the ratios.
 """

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from farpoint.cli.paper import run_suite
+from farpoint.errors import FarpointError, one_line
 from farpoint.paper.framework import Suite
 from farpoint.simulation.tables import check_option_probability
 
@@ -24,8 +26,11 @@ def main(suite: Suite[Any], words: list[str] | None = None) -> None:
         parser.add_argument("--option-probability", type=float, help="how often a random decision is an option")
     given = vars(parser.parse_args(words))
     chance = given.pop("option_probability", None)
-    if chance is not None:
-        chance = check_option_probability(chance)
-        full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
-        suite = replace(suite, full=full, quick=quick)
-    run_suite(suite, **given)
+    try:
+        if chance is not None:
+            chance = check_option_probability(chance)
+            full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
+            suite = replace(suite, full=full, quick=quick)
+        run_suite(suite, **given)
+    except FarpointError as error:
+        sys.exit(f"research: {one_line(str(error))}")

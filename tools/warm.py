@@ -15,7 +15,6 @@ import gymnasium as gym
 import numpy as np
 
 import farpoint as fp
-from farpoint.diffusion.scores.unrolled_kernels import unrolled_scores
 
 
 def work() -> Iterator[Callable[[], Any]]:
@@ -55,7 +54,6 @@ def main() -> None:
         warnings.simplefilter("ignore")
         for call in work():
             call()
-        unrolled_scores(4)
     print(f"kernels are compiled, {time.perf_counter() - began:.0f} s")
 
 

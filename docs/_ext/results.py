@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from research.pages import MARK, render
@@ -10,7 +11,8 @@ from research.runner import RESULTS, ROOT
 
 def _fill(app: Any, docname: str, source: list[str]) -> None:
     if MARK.search(source[0]):
-        source[0] = render(source[0], ROOT / "docs" / f"{docname}.md")
+        images = Path(app.srcdir) / "images"
+        source[0] = render(source[0], ROOT / "docs" / f"{docname}.md", images=images)
         for path in RESULTS.glob("*.csv"):
             app.env.note_dependency(str(path))
 

@@ -1,6 +1,6 @@
 """``python -m research.exploration``: run the suite."""
 
-from research.exploration import SUITE
+from research.exploration.suite import SUITE
 from research.suites import main
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def _experiment(place: Place) -> Experiment[Scale]:
 LEARNING = Experiment[Scale](
     "learning",
     "Learning from scratch",
-    "the target is the state farthest from the start; <code>farpoint envs</code> has the environments",
+    "the target is the state farthest from the start; environments have a suite of their own",
     parts=lambda scale: [part for place in WORLDS for part in place.learning_parts(scale)],
     rows=lambda results: [{"world": place.title, **row} for place in WORLDS for row in learning_rows(results, place)],
     figures=lambda results: [(LEARNING_CAPTION, draw_learning(results, WORLDS))],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from farpoint.measures import Estimate, estimate
+from farpoint.measures import Estimate, estimate, format_number
 from farpoint.report.tables import Row
 from research.choices import AGENT_STEPS, MOST_STEPS, PLACES, SHOWN_PROBABILITIES, UNSEEN, VARIANTS
 from research.runner import column, grouped, read_table, select
@@ -59,15 +59,24 @@ def environment_rows() -> list[Row]:
     ]  # fmt: skip
 
 
+def ratio_of(slow: Estimate, fast: Estimate) -> str:
+    """Return how many times as long one takes as another; a bound where runs of one of them did not get there.
+
+    >>> ratio_of(Estimate(300.0, capped=True), Estimate(20.0)), ratio_of(Estimate(300.0), Estimate(20.0, capped=True))
+    ('≥ 15.0 ×', '≤ 15.0 ×')
+    """
+    sign = "about " if slow.capped and fast.capped else "≥ " if slow.capped else "≤ " if fast.capped else ""
+    return f"{sign}{format_number(slow.value / fast.value)} ×"
+
+
 def unseen_rows() -> list[Row]:
     """Return the default against none on layouts that the rules were not chosen on, each and together."""
     shown: list[Row] = []
     for (name,), rows in grouped(read_table("choices-unseen"), "environment_name"):
         for (layout,), some in [*grouped(rows, "layout"), (("all",), rows)]:
             none, default = (_first_target(select(some, variant=variant)) for variant in ("none", "default"))
-            times = none.value / default.value
-            ratio = f"{'≥ ' if none.capped else ''}{times:,.1f} ×"
-            shown.append({"environment": name, "layout": layout, "none": none, "default": default, "ratio": ratio})
+            times = ratio_of(none, default)
+            shown.append({"environment": name, "layout": layout, "none": none, "default": default, "ratio": times})
     return shown
 
 
@@ -77,7 +86,7 @@ def gain(table: str, name: str) -> Callable[[], str]:
     def ratio() -> str:
         rows = select(read_table(table), environment_name=name)
         none, default = (_first_target(select(rows, variant=variant)) for variant in ("none", "default"))
-        return f"{none.value / default.value:,.0f} ×"
+        return ratio_of(none, default)
 
     return ratio
 

@@ -1,4 +1,4 @@
-"""Worlds too large to enumerate: small versions of what ``farpoint large`` does."""
+"""Worlds too large to enumerate: small versions of what ``python -m research.large`` does."""
 
 from __future__ import annotations
 

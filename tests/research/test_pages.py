@@ -70,6 +70,9 @@ def test_marks() -> None:
         render("a <!--= goals.nothing --><!--/-->", page)
     with pytest.raises(UnknownName, match=r"got 'nowhere\.at_all'"):
         render("a <!--= nowhere.at_all --><!--/-->", page)
+    for wrong in ("a <!--= goals.better -->b <!--= goals.paper_range -->c<!--/-->", "a <!--=goals.better-->b<!--/-->"):
+        with pytest.raises(InvalidInput, match=r"marks of page.md must be"):
+            render(wrong, page)
     with pytest.raises(InvalidInput, match="must not begin a line"):
         render("a\n<!--= goals.better -->x<!--/--> b", page)
     assert "docs/images/speed-figure.svg" in render("<!--= speed.figure --><!--/-->\n", ROOT / "README.md")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +87,33 @@ def test_what_pages_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_parts_name_known_programs() -> None:
     for quick in (False, True):
         assert {part["peer"] for part in speed.parts_of_speed(quick)} <= set(PEERS)
+
+
+@pytest.mark.slow
+def test_programs_of_others_come_near() -> None:
+    world = fp.random_maze(15, 20, seed=1)
+    exact = np.asarray(fp.score(world, 4, "spectral"))
+    for name, least in (("probes", 0.9), ("pygsp", 0.8), ("simpleoptions", 0.8)):
+        assert np.corrcoef(PEERS[name].run(world, 4), exact)[0, 1] > least
+
+
+@pytest.mark.slow
+def test_symmetric_worlds_have_as_many_goals_as_they_should() -> None:
+    # The corners of a grid; of a cylinder, whose rims have equal states, one goal at either end.
+    found = [speed.measure_goals(name) for name in speed.COUNTED_WORLDS]
+    assert [row["farpoint"] for row in found] == [4, 2]
+    assert all(row["simpleoptions"] > row["farpoint"] for row in found)
+    assert speed.cylinder(5, 3).adjacency.sum() == 2 * (5 * 3 + 5 * 2)
+
+
+def test_a_measurement_has_time_and_memory() -> None:
+    measured = speed.measure(Cell("powers", 30, 4, goals=True))
+    assert measured.n_states == fp.random_maze(30, 30).n_states
+    assert measured.seconds > 0
+    assert 0 <= measured.extra_bytes <= measured.peak_bytes
+
+
+def test_what_is_measured_loads_no_library_for_drawing() -> None:
+    code = "import sys, research.speed; print([name for name in ('matplotlib', 'torch') if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

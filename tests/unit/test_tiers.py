@@ -41,10 +41,12 @@ def test_fast_tier_collects_no_slow_test(tmp_path: Path) -> None:
         "def test_without_its_package(): pytest.importorskip('no_such_package')\n"
         "def test_without_a_gpu(): pytest.skip('no GPU')\n"
     )
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA"]
+    (tmp_path / "test_c.py").write_text("import pytest\npytest.importorskip('no_such_package')\ndef test_c(): pass\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-rA", "--continue-on-collection-errors"]
     fast = subprocess.run([*command, "-m", "not slow"], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "1 failed, 1 passed, 1 skipped, 1 deselected" in fast.stdout
+    assert "1 failed, 1 passed, 1 skipped, 1 deselected, 1 error" in fast.stdout
     assert "Mark it slow" in fast.stdout
+    assert "Add it to SLOW" in fast.stdout
     slow = subprocess.run([*command, "-m", "slow"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "No module named 'no_such_package'" in slow.stdout
 

@@ -48,7 +48,7 @@ LargestComponent = Annotated[
 ]
 Engine = Annotated[str, Option(help="Where the work runs: local, dask or ray.")]
 Address = Annotated[
-    str | None, Option(help="Of a running Dask scheduler or Ray cluster.  [default: one on this machine]")
+    str | None, Option(help="Address of a running Dask scheduler or Ray cluster.  [default: one on this machine]")
 ]
 
 
@@ -149,10 +149,10 @@ def explore(
     method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, betweenness, random or none.")] = "diffusion",
     n_options: Annotated[int, Option(help="Number of options.")] = 5,
     option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05,
-    max_episode_steps: Annotated[int | None, Option(help="Length of an episode in a world that has none.")] = None,
+    max_episode_steps: Annotated[int | None, Option(help="Episode length, for worlds without episodes.")] = None,
     layout: Annotated[int | None, Option(help="Seed of every reset of an environment.  [default: a new one]")] = None,
     seed: Annotated[int, Option(help="The same seed gives the same log.")] = 0,
-    checkpoint: Annotated[Path | None, _folder("Folder to go on from if interrupted.")] = None,
+    checkpoint: Annotated[Path | None, _folder("Folder to resume from after an interruption.")] = None,
     out: Annotated[Path | None, _folder("Folder for the picture, the options and the table.")] = None,
 ) -> None:
     """Explore WORLD by interaction only, step by step."""
@@ -168,9 +168,9 @@ def studio(
         "127.0.0.1"
     ),
     port: Annotated[int, Option(help="Port to listen on; 0 is any free one.")] = 8765,
-    token: Annotated[str | None, Option(help="Who knows it may open the page.  [default: a new one, where needed]")] = (
-        None
-    ),
+    token: Annotated[
+        str | None, Option(help="Token required to open the page.  [default: a new one, where needed]")
+    ] = (None),
     open: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser.")] = True,
 ) -> None:
     """Open the Studio in the browser: draw a world, slide t, watch options and agents."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.errors import InvalidInput, check_integer, check_word
+from farpoint.errors import InvalidInput, check_integer, check_positive, check_word
 from farpoint.worlds.arrays import real_numbers
 
 _N_DRAWS = 2_000
@@ -29,9 +29,10 @@ def format_number(number: float | None) -> str:
         return "–"
     if isinstance(number, (int, np.integer)) or number == 0:
         return f"{number:,.0f}"
-    size = abs(number)
     if math.isinf(number):
         return "∞" if number > 0 else "-∞"
+    # Rounded first: 9.999 is 10.0.
+    size = abs(float(f"{number:.3g}"))
     if size < 1:
         return f"{number:.3g}"
     if size < 100:
@@ -41,7 +42,7 @@ def format_number(number: float | None) -> str:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; ``capped`` where a limit on the runs cut it off, so that the true one is larger.
+    """A number with its 95 % interval; ``capped`` if a limit on the runs censored it, so that it is a lower bound.
 
     Examples
     --------
@@ -126,14 +127,18 @@ def estimate(
     16.0 [10..., 21...]
     """
     runs = real_numbers("values", values)
-    if runs.ndim != 1 or not runs.size or np.isnan(runs).any() or (limit is None and np.isinf(runs).any()):
+    limit = None if limit is None else check_positive("limit", limit)
+    reached = runs if limit is None else np.minimum(runs, limit)
+    if runs.ndim != 1 or not runs.size or not np.isfinite(reached).all():
         raise InvalidInput(f"values must be finite, one per run, at least one; got {values!r}.")
     seed = check_integer("seed", seed, 0)
     compute = _STATISTICS[check_word("statistic", statistic, _STATISTICS)] if isinstance(statistic, str) else statistic
     capped = False
     if limit is not None:
-        capped = bool(np.isinf(compute(np.where(runs > limit, np.inf, runs), axis=-1)))
-        runs = np.minimum(runs, limit)
+        with np.errstate(invalid="ignore"):
+            # inf or nan where a run that did not get there has a part in it.
+            capped = not np.isfinite(compute(np.where(runs > limit, np.inf, runs), axis=-1))
+        runs = reached
     value = float(compute(runs, axis=-1))
     members = _members(groups, runs.size)
     if runs.size < 2:
@@ -148,10 +153,12 @@ def _members(groups: ArrayLike | None, n_runs: int) -> list[NDArray[np.int64]] |
     """Return the runs of each group."""
     if groups is None:
         return None
-    labels = np.asarray(groups)
-    if labels.shape != (n_runs,):
-        raise InvalidInput(f"groups must have one label per run, shape ({n_runs},); got shape {labels.shape}.")
-    return [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    labels = np.asarray(groups).tolist()
+    if np.shape(groups) != (n_runs,):
+        raise InvalidInput(f"groups must have one label per run, shape ({n_runs},); got shape {np.shape(groups)}.")
+    # By their text, so that labels may be of any kind, None and nan included.
+    names = np.array([repr(label) for label in labels])
+    return [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
 
 
 def _resampled(

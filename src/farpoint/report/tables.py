@@ -7,6 +7,7 @@ below, which know how they are read (``str``) and which columns of numbers they 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -119,7 +120,7 @@ def table_markdown(rows: Sequence[Row]) -> str:
     lines = [
         "| " + " | ".join(rows[0]) + " |",
         "|---|" + "---:|" * (len(rows[0]) - 1),
-        *("| " + " | ".join(map(cell_text, row.values())) + " |" for row in rows),
+        *("| " + " | ".join(cell_text(row.get(name)).replace("|", "\\|") for name in rows[0]) + " |" for row in rows),
     ]
     return "\n".join(lines)
 
@@ -135,9 +136,13 @@ def numeric_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
         columns: dict[str, Any] = {}
         for name, value in row.items():
             columns |= value.columns(name) if isinstance(value, Cell) else {name: "" if value is None else value}
-        wide.append(columns)
+        wide.append({name: "" if _is_nan(value) else value for name, value in columns.items()})
     names = dict.fromkeys(name for row in wide for name in row)
     return [{name: row.get(name, "") for name in names} for row in wide]
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def escaped(text: str) -> str:

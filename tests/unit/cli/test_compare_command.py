@@ -153,7 +153,7 @@ def test_settings_of_episodes_are_refused_where_a_world_has_its_own(tmp_path: Pa
 
 
 def test_the_length_of_a_run_is_checked_by_the_episodes_that_it_has() -> None:
-    # Episodes of a corridor of two have 100 steps: 100,001 of them are as many steps as are allowed and no more.
+    # Episodes of a corridor of two have 100 steps, so that 100,001 of them are far from the limit of 10⁹ steps.
     allowed = farpoint("compare", "-", "--methods", "none", "--n-runs", "1", "--n-episodes", "100001", text="SG")
     assert (allowed.returncode, allowed.stderr) == (0, "")
     refused = farpoint(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,7 @@ def test_runs_that_did_not_get_there() -> None:
     every = estimate([np.inf, np.inf], limit=100)
     assert str(every) == "≥ 100 [100, 100]"
     assert estimate([10.0, 150.0], "mean", limit=100).value == 55.0
+    assert estimate([10.0, 20.0, np.inf], np.std, limit=100).capped, "inf − inf is no number"
 
 
 def test_bad_input() -> None:
@@ -65,12 +68,34 @@ def test_bad_input() -> None:
         estimate([1.0, np.inf])
     with pytest.raises(InvalidInput, match=r"groups must have one label per run, shape \(2,\); got shape \(1,\)"):
         estimate([1.0, 2.0], groups=[0])
+    for limit in (np.nan, np.inf, "3", -1.0):
+        with pytest.raises(InvalidInput, match="limit must be"):
+            estimate([1.0, np.inf], limit=limit)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="values must be finite"):
+        estimate([1.0, -np.inf], limit=10)
     with pytest.raises(UnknownName, match="statistic must be one of iqm, mean, median; got 'mode'"):
         estimate([1.0, 2.0], "mode")
 
 
 def test_numbers_have_three_digits() -> None:
-    assert [format_number(number) for number in (0.00123, 0.5, 9.876, 99.87, 100.4, 12345.6)] == [
-        "0.00123", "0.5", "9.88", "99.9", "100", "12,346",
+    assert [format_number(number) for number in (0.00123, 0.5, 9.876, 9.999, 99.87, 99.96, 100.4, 12345.6)] == [
+        "0.00123", "0.5", "9.88", "10.0", "99.9", "100", "100", "12,346",
     ]  # fmt: skip
+
+
+def test_groups_may_have_any_labels() -> None:
+    runs = [1.0, 2.0, 5.0, 6.0]
+    expected = estimate(runs, "mean", [0, 0, 1, 1])
+    kinds: list[Any] = [["a", "a", None, None], [0.0, 0.0, np.nan, np.nan], np.array([3, 3, 2, 2])]
+    for labels in kinds:
+        assert estimate(runs, "mean", labels) == expected
+
+
+def test_one_group_is_a_plain_sample() -> None:
+    runs = np.random.default_rng(0).normal(5.0, 1.0, size=30)
+    grouped, alone = estimate(runs, "mean", np.zeros(30)), estimate(runs, "mean")
+    assert grouped.high - grouped.low == pytest.approx(alone.high - alone.low, rel=0.1)
+
+
+def test_how_estimates_are_written() -> None:
     assert str(Estimate(5.0, 4.0, 6.0)) == "5.00 [4.00, 6.00]"

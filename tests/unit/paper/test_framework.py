@@ -184,7 +184,7 @@ def test_choosing_experiments() -> None:
 def test_what_is_not_installed() -> None:
     suite = Doubling().suite
     absent = replace(suite.experiments[1], needs={"no_such_module": "nothing", "numpy": "numpy"})
-    with pytest.raises(MissingExtra, match=r"no_such_module must be installed for farpoint doubling\. .* 'nothing'$"):
+    with pytest.raises(MissingExtra, match=r"no_such_module must be installed for the suite doubling\. .* 'nothing'$"):
         replace(suite, experiments=[suite.experiments[0], absent]).choose()
     some = replace(suite, experiments=[suite.experiments[0], replace(absent, optional=True)])
     assert [one.name for one in some.choose()] == ["one"], "an optional experiment is left out"

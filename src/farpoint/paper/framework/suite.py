@@ -151,7 +151,7 @@ class Suite(Generic[ScaleT]):
         if missing:
             packages = " ".join(f"'{package}'" for package in dict.fromkeys(missing.values()))
             raise MissingExtra(
-                f"{', '.join(missing)} must be installed for farpoint {self.name}. Run: pip install {packages}"
+                f"{', '.join(missing)} must be installed for the suite {self.name}. Run: pip install {packages}"
             )
         return chosen
 
