@@ -52,10 +52,10 @@ _MOST_STATES = 1_000_000
 _MOST_STATES_OVER_T = 20_000
 # Up to this many states one dense decomposition serves every t.
 _DENSE_STATES = 2_000
-# Of a map of more states these are computed to this relative error, with the same goals in a fraction of the time.
+# Scores of larger maps are computed to this relative error: the same goals in a fraction of the time.
 _SMALL_MAP = 500
 _TOLERANCE = 1e-6
-# The route that is drawn is the longest of this many options, up to so many steps.
+# Draw the longest route among the first options; routes beyond this length are not drawn.
 _ROUTES_TRIED = 32
 _LONGEST_ROUTE = 10_000
 

@@ -18,7 +18,7 @@ Statistic = Callable[..., Any]
 
 
 def format_number(number: float | None) -> str:
-    """Return a number with three significant digits, whole from 100 on; ``–`` where there is none.
+    """Return a number with three significant digits, whole from 100 on; ``–`` for None and nan.
 
     >>> [format_number(x) for x in (0.0872, 2.345, 38.94, 1224.3, 3e9, float("inf"), None)]
     ['0.0872', '2.35', '38.9', '1,224', '3.0e+09', '∞', '–']

@@ -13,7 +13,7 @@ from farpoint.errors import InvalidInput
 from farpoint.worlds import World
 from farpoint.worlds.arrays import real_numbers
 
-# Of a grid in three dimensions: how far a step in depth goes to the right, and upwards.
+# How far a step in depth of a three-dimensional grid goes to the right, and upwards.
 _DEPTH = (0.42, 0.28)
 # Up to this many cells, a map may be nearly empty; a larger one has at least one state in 64 cells.
 _SMALL_MAP, _SPARSEST = 10**6, 64
