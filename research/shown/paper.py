@@ -57,7 +57,7 @@ def learning(world: str) -> Callable[[], str]:
 
 
 def maxima(number: int) -> Callable[[], int]:
-    """Return the function that returns the number of maxima of a score of ``number`` eigenvectors in 4Rooms at t = 4."""
+    """Return a function: the number of maxima of a score of ``number`` eigenvectors in 4Rooms at t = 4."""
     return lambda: int(select(read_table("paper-components"), world="4Rooms", t=4)[0][f"k = {number}"])
 
 
