@@ -188,7 +188,7 @@ def _imported(tree: ast.Module, root: Path, wanted: set[str] | None = None) -> s
             top, *rest = module.split(".")
             if top == root.name and (wanted is None or (alias.asname or alias.name.split(".")[0]) in wanted):
                 place = root.joinpath(*rest)
-                # What is imported from a package may be one of its modules.
+                # A name that is imported from a package may be one of its modules.
                 files |= {place.with_suffix(".py"), place / "__init__.py", place / f"{alias.name}.py"}
     return files
 

@@ -45,7 +45,7 @@ _MOST_ARROWS = 400
 # A graph of more states than this has thin edges, each with a strength of its own.
 FEW_STATES = 300
 _THIN, _THIN_COLOR = 0.5, (0.18, 0.24, 0.32)
-# Which share of the picture thin edges would cover if none lay on another; a drawing is about so many points wide.
+# Share of the picture that thin edges may cover if none overlap; a drawing is about this many points wide.
 _COVERED, _POINTS_WIDE = 0.12, 300
 _FAINTEST, _STRONGEST = 0.01, 0.5
 _POINTS_AWAY = 6

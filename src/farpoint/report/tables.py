@@ -1,6 +1,6 @@
 """Rows of finished numbers as tables: for a page, a text, a terminal or a file.
 
-A row keeps its numbers until it is printed. A cell is a text, a number, None where there is none, or one of the cells
+A row keeps its numbers until it is printed. A cell is a text, a number, None for a missing value, or one of the cells
 below, which know how they are read (``str``) and which columns of numbers they are (``columns``).
 """
 
@@ -126,7 +126,7 @@ def table_markdown(rows: Sequence[Row]) -> str:
 
 
 def numeric_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return rows for a program to read: every number in a column of its own, empty where there is none.
+    """Return rows for a program to read: one column per number, empty for missing values.
 
     >>> numeric_rows([{"place": "ring", "seen": Share(0.96), "runs": Count(19, 20)}, {"place": "maze", "seen": None}])
     [{'place': 'ring', 'seen': 0.96, 'runs': 19, 'runs_of': 20}, {'place': 'maze', 'seen': '', 'runs': '', ...}]
