@@ -5,7 +5,7 @@ TEST := .venv/.test
 ALL := .venv/.all
 TOOLS := .venv/.tools
 CORE_VENV ?= .venv-core
-CORE_TESTS := tests/paper tests/properties tests/numbers $(addprefix tests/unit/,agents diffusion measures options simulation)
+CORE_TESTS := tests/paper tests/properties tests/numbers $(addprefix tests/unit/,agents diffusion envs exploration measures options report simulation)
 PIP = .venv/bin/pip install --quiet --disable-pip-version-check -c constraints.txt -e
 # One thread of linear algebra per worker; groups of tests that share a server or a cluster stay together.
 PYTEST = OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadgroup -q

@@ -1,7 +1,6 @@
 """Find options in a continuous maze from a log of random steps alone, then learn a task with and without them.
 
-Run: python examples/continuous_maze.py [--log-steps 60000] [--task-steps 15000] [--learn]
-With --learn (needs pip install 'farpoint[deep]') the controller between neighbors is a network.
+Run: python examples/continuous_maze.py [--log-steps 60000] [--task-steps 15000]
 """
 
 from __future__ import annotations
@@ -79,15 +78,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--log-steps", type=int, default=60_000, help="random steps that are logged")
     parser.add_argument("--task-steps", type=int, default=15_000, help="steps of learning the task")
-    parser.add_argument("--learn", action="store_true", help="learn the controller instead of looking it up")
     arguments = parser.parse_args()
 
     log = fp.envs.record_samples(fp.ContinuousMaze(ROOMS, max_steps=500), arguments.log_steps, seed=0)
     world = fp.World.from_samples(log, n_states=250, neighbors="temporal")
-    discovered = fp.discover(world, n_options=8)
     begun = time.perf_counter()
-    controller = fp.deep.learn_controller(log) if arguments.learn else None
-    options = fp.GraphOptions.learn(log, discovered, radius=RADIUS, controller=controller, n_trials=10)
+    policy = fp.GoalPolicy.from_log(log, radius=RADIUS, reversible=True)
+    options = fp.options.GoalOptions(policy, world.observations[fp.discover(world, n_options=8).goals])
     print(f"{options!r}, {time.perf_counter() - begun:.0f} s; far points at {options.goals.round(1).tolist()}")
     success = fp.envs.option_success(fp.ContinuousMaze(ROOMS), options, n_trials=10, max_steps=200)
     print(f"in the maze itself: success {success.round(2).tolist()}")

@@ -15,7 +15,7 @@ from collections import defaultdict
 
 import gymnasium as gym
 import numpy as np
-from minigrid.wrappers import ReseedWrapper
+from minigrid.wrappers import FullyObsWrapper, ImgObsWrapper, ReseedWrapper
 
 import farpoint as fp
 
@@ -36,7 +36,7 @@ args = parser.parse_args()
 # --- The environment --------------------------------------------------------------------------------------------------
 
 env = fp.DiscoveringWrapper(
-    ReseedWrapper(gym.make(args.env_id), seeds=[args.layout]),
+    ImgObsWrapper(FullyObsWrapper(ReseedWrapper(gym.make(args.env_id), seeds=[args.layout]))),
     n_options=max(args.n_options, 1),
     method="diffusion" if args.n_options else "none",
     option_probability=args.option_probability,
@@ -61,19 +61,17 @@ env.on_step = learn
 
 # --- Acting: the best action where one is known, otherwise explore, now and then by an option -------------------------
 
-_, info = env.reset()
+env.reset()
 successes, episodes, report_at = 0, 0, 10_000
 while env.total_steps < args.n_steps:
     here = values[env.current_key]
     best = np.flatnonzero(here == here.max())
-    if best.size == 1 and rng.random() >= args.epsilon:
-        action = int(best[0])
-    else:
-        action = int(rng.choice(np.flatnonzero(info["action_mask"])))
-    _, reward, terminated, truncated, info = env.step(action)
+    known = best.size == 1 and rng.random() >= args.epsilon
+    action = int(best[0]) if known else env.sample_action(rng=rng)
+    _, reward, terminated, truncated, _ = env.step(action)
     if terminated or truncated:
         episodes, successes = episodes + 1, successes + (reward > 0)
-        _, info = env.reset()
+        env.reset()
     if env.total_steps >= report_at:
         print(f"{env.total_steps:>8,} steps: goal reached in {successes} of {episodes} episodes")
         successes = episodes = 0

@@ -1,4 +1,4 @@
-"""Train Stable-Baselines3's DQN and PPO, unchanged, on an environment whose actions include discovered options.
+"""Train Stable-Baselines3's own DQN and PPO on an environment whose actions include discovered options.
 
 Agents with and without options are given the same number of environment steps: an option that takes k steps counts k.
 
@@ -19,7 +19,7 @@ import farpoint as fp
 
 
 class EnvironmentSteps(BaseCallback):
-    """Ends the training after so many steps of the environment, however many decisions they are."""
+    """Ends the training after a number of environment steps, however many decisions they are."""
 
     def __init__(self, budget: int) -> None:
         super().__init__()
@@ -34,11 +34,9 @@ class EnvironmentSteps(BaseCallback):
 def make(with_options: bool) -> gym.Env:  # type: ignore[type-arg]
     """Return FrozenLake 8x8, with four options or without."""
     env = gym.make("FrozenLake-v1", map_name="8x8", is_slippery=False)
-    if with_options:
-        options = fp.discover(fp.World.from_env(env), n_options=4)
-        # DQN and PPO do not use masks: where an option cannot start, a random action is taken.
-        env = fp.OptionsWrapper(env, options, gamma=0.99, unavailable="random")
-    return Monitor(env)
+    options = fp.discover(fp.World.from_env(env), n_options=4) if with_options else None
+    # DQN and PPO do not use masks: where an option cannot start, a random action is taken.
+    return Monitor(fp.OptionsWrapper(env, options, gamma=0.99))
 
 
 def main() -> None:
@@ -49,12 +47,21 @@ def main() -> None:
     for algorithm in (DQN, PPO):
         for with_options in (False, True):
             env = make(with_options)
-            agent = algorithm("MlpPolicy", env, seed=0, verbose=0)
-            steps = EnvironmentSteps(budget)
-            agent.learn(budget, callback=steps)
+            callbacks: list[BaseCallback] = [EnvironmentSteps(budget)]
+            if algorithm is DQN:
+                # What follows an option of k steps is discounted by γᵏ.
+                agent = DQN("MlpPolicy", env, seed=0, replay_buffer_class=fp.deep.DurationReplayBuffer)
+            else:
+                agent = PPO("MlpPolicy", env, seed=0, rollout_buffer_class=fp.deep.DurationRolloutBuffer)
+                # Untrained, it takes options as often as the wrapper says.
+                fp.deep.set_option_probability(agent)
+                callbacks.append(fp.deep.DurationCallback())
+            agent.learn(budget, callback=callbacks)
             reward, _ = evaluate_policy(agent, env, n_eval_episodes=20, deterministic=False)
             words = "with options" if with_options else "without options"
-            print(f"{algorithm.__name__} {words}: mean reward {reward:.2f} after {steps.taken:,} environment steps")
+            print(
+                f"{algorithm.__name__} {words}: mean reward {reward:.2f} after {callbacks[0].taken:,} environment steps"
+            )
 
 
 if __name__ == "__main__":

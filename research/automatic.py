@@ -17,8 +17,8 @@ from scipy.spatial import Delaunay
 
 import farpoint as fp
 from farpoint.diffusion import Walk
-from farpoint.diffusion.scores.choose import TOLERANCE
-from farpoint.diffusion.scores.local import StateScores
+from farpoint.diffusion.graphs import GraphPlan
+from farpoint.diffusion.scoring import TOLERANCE
 
 T = 100
 
@@ -42,7 +42,7 @@ def following_seconds(
     walk: Walk, tolerance: float | None, states: NDArray[np.int64]
 ) -> tuple[float, NDArray[np.float64]]:
     """Processor seconds to follow the walk from every state, by those of some, and the scores of these."""
-    plan = StateScores(walk, T, tolerance).prepared()
+    plan = GraphPlan(walk, T, tolerance).following()
     plan.at(states[:1])
     began = time.process_time()
     scores = plan.at(states)[0]
@@ -50,8 +50,9 @@ def following_seconds(
 
 
 def main() -> None:
-    walk = Walk.of(planar_network())
-    walk = walk.in_order(np.asarray(reverse_cuthill_mckee(walk.moves, symmetric_mode=True)))
+    network = planar_network()
+    order = np.asarray(reverse_cuthill_mckee(network.adjacency, symmetric_mode=True))
+    walk = Walk.of(fp.World.from_graph(network.adjacency[order][:, order]))
     some = np.arange(0, walk.n_states, 300)
     exact, _ = following_seconds(walk, None, some)
     rough, _ = following_seconds(walk, TOLERANCE, some)

@@ -59,7 +59,7 @@ AGENT_WAYS = (
     ("uniform", 0, 0.0), ("uniform", 1, 0.0), ("least tried", 0, 0.0), ("least tried", 1, 0.0), ("least tried", 3, 0.0),
     ("least tried", 1, 0.2),
 )  # fmt: skip
-PLACES = {place.name: place for section in WRAPPED_PLACES.values() for place in section}
+PLACES = WRAPPED_PLACES
 
 
 def eight_rooms() -> fp.World:
@@ -207,14 +207,10 @@ def measure_agent(place: str, actions: str, replay: int, exploring: float, seed:
     where = PLACES[place]
     layout = seed % where.n_layouts
     found = learned_under_wrapper(
-        _world(where.world, layout), layout=0, method="diffusion", probability=0.05, n_options=5, n_steps=AGENT_STEPS,
+        make_place(where.world, layout), method="diffusion", probability=0.05, n_options=5, n_steps=AGENT_STEPS,
         episode=where.episode or 0, seed=seed, actions=actions, replay=replay, exploring_episodes=exploring,
     )  # fmt: skip
-    steps = float(found["near_optimal"])
-    return {"layout": layout, "limit": AGENT_STEPS, "near_optimal": steps if np.isfinite(steps) else None}
-
-
-_world = cache(make_place)
+    return {"layout": layout, "limit": AGENT_STEPS, "near_optimal": found["near_optimal"]}
 
 
 def parts_of_agents(quick: bool) -> Iterator[Part]:

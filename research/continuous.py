@@ -1,9 +1,9 @@
 """Options in continuous spaces, measured: ``python -m research.continuous [SECTION …] [METHOD …]``.
 
-``log``: options of controllers that know a log alone, looked up and trained (farpoint[deep]). ``maze``: steps from
+``log``: options of a log alone. ``maze``: steps from
 scratch until 90 % of nine rooms are seen. ``mountaincar``, ``acrobot``: steps until the flag, or the height, is first
 reached; ``continuouscar``: with continuous pushes, of which three are taken. ``wrapper``: the same for an agent that
-draws uniformly among what `DiscoveringWrapper` offers. ``pointmaze``: steps until 90 % of PointMaze's cells are seen
+takes random decisions under `DiscoveringWrapper`. ``pointmaze``: steps until 90 % of PointMaze's cells are seen
 from scratch (``UMaze``, ``Medium`` and ``Large`` choose among them); ``pushes``: cells seen there with options of any
 push (both farpoint[robotics]). Every step counts; interquartile means with 95 % intervals, runs that did not get there
 counted with all their steps.
@@ -21,11 +21,11 @@ import gymnasium as gym
 import numpy as np
 
 import farpoint as fp
-from farpoint.envs.point_maze import PointMaze
 from farpoint.measures.statistics import Estimate, estimate
-from farpoint.options import OptionList, direction_controller
+from farpoint.options import GoalOptions, OptionList
 from farpoint.worlds.environments import count_actions
 from research.large import coverage
+from research.point_maze import PointMaze
 
 METHODS = ("diffusion", "novelty", "random", "eigen", "none")
 N_RUNS = 10
@@ -151,7 +151,7 @@ def continuouscar(methods: tuple[str, ...]) -> None:
 
 
 def wrapper(methods: tuple[str, ...]) -> None:
-    """Print the steps that an agent of its own needs, which draws uniformly among what is offered to it."""
+    """Print the steps that an agent of its own needs, all of whose decisions are random."""
     places: list[tuple[str, Callable[[], Any], Callable[[Any], Any], int]] = [
         ("nine rooms, 90 %", nine_rooms, lambda env: Cells(env.floor, 0.9), 60_000),
         ("MountainCar-v0", partial(gym.make, "MountainCar-v0"), lambda env: has_ended, 200_000),
@@ -177,35 +177,19 @@ def wrapper(methods: tuple[str, ...]) -> None:
 
 
 def log(methods: tuple[str, ...]) -> None:
-    """Print the success and the coverage of options that were learned from a log of random steps from anywhere."""
+    """Print the success and the coverage of options from a log of random steps from anywhere."""
     recorded = fp.envs.record_samples(nine_rooms(start="random"), 300_000, seed=0)
     world = fp.World.from_samples(recorded, n_states=500, neighbors="temporal", seed=0)
-    discovered = fp.discover(world, n_options=12)
+    assert world.observations is not None
     began = time.perf_counter()
-    learned = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS)
-    print(f"{learned!r} (rehearsed), {time.perf_counter() - began:.0f} s", flush=True)
-    began = time.perf_counter()
-    control = fp.deep.learn_controller(recorded)
-    trained = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, controller=control)
-    print(f"{trained!r} (trained controller, rehearsed), {time.perf_counter() - began:.0f} s", flush=True)
-    supplied = fp.GraphOptions(discovered, direction_controller(nine_rooms().displacements), RADIUS)
-    unpracticed = fp.GraphOptions.learn(recorded, discovered, radius=RADIUS, n_rounds=0, n_trials=1)
+    policy = fp.GoalPolicy.from_log(recorded, radius=RADIUS, reversible=True)
+    options = GoalOptions(policy, world.observations[fp.discover(world, n_options=12).goals])
+    print(f"{options!r}, {time.perf_counter() - began:.1f} s", flush=True)
     anywhere = nine_rooms(start="random", max_steps=10**9)
-    for name, options in (
-        ("looked up", learned),
-        ("trained", trained),
-        ("no practice", unpracticed),
-        ("supplied", supplied),
-    ):
-        success = fp.envs.option_success(anywhere, options, n_trials=20, max_steps=300)
-        print(f"success in the maze, {name:<12} {np.sort(success).round(2).tolist()}", flush=True)
+    success = fp.envs.option_success(anywhere, options, n_trials=20, max_steps=300)
+    print(f"success in the maze {np.sort(success).round(2).tolist()}", flush=True)
     steps = np.array([6_000])
-    for name, chosen in (
-        ("looked up", learned),
-        ("trained", trained),
-        ("supplied", supplied),
-        ("primitive", OptionList([])),
-    ):
+    for name, chosen in (("options", options), ("primitive", OptionList([]))):
         shares = [
             100 * coverage.cells_seen(nine_rooms(max_steps=10**9), chosen, 0.05, steps, seed=seed)[0]
             for seed in range(N_RUNS)
@@ -267,16 +251,26 @@ def pointmaze(methods: tuple[str, ...]) -> None:
             show(f"PointMaze {size}", method, steps, reached)
 
 
+class Anywhere(gym.Wrapper[Any, Any, Any, Any]):
+    """An environment whose episodes begin with up to 100 random actions."""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.env.action_space.seed(seed)
+        for _ in range(int(np.random.default_rng(seed).integers(101))):
+            observation, _, _, _, info = self.env.step(self.env.action_space.sample())
+        return observation, info
+
+
 def pushes(_: tuple[str, ...]) -> None:
     """Print the cells seen with options learned from a log of any pushes."""
     for size in ("Medium", "Large"):
         recorded = fp.envs.record_samples(PointMaze(size, actions="box", max_steps=2_000), 40_000, seed=0)
-        world = fp.World.from_samples(recorded, n_states=250, neighbors="temporal", seed=0)
-        learned = fp.GraphOptions.learn(recorded, fp.discover(world, n_options=8), radius=0.5, max_steps=100)
+        learned = fp.GoalPolicy.from_log(recorded, radius=0.5, reversible=True).options(8)
         print(f"PointMaze {size:<7} any push, 40,000 logged: {learned!r}", flush=True)
-        success = fp.envs.option_success(
-            PointMaze(size, actions="box", max_steps=10**6), learned, n_trials=5, max_steps=100, wander=100
-        )
+        anywhere = Anywhere(PointMaze(size, actions="box", max_steps=10**6))
+        success = fp.envs.option_success(anywhere, learned, n_trials=5, max_steps=100)
         print(f"PointMaze {size:<7} success in the maze {np.sort(success).round(2).tolist()}", flush=True)
         for name, chosen in (("options", learned), ("no options", OptionList([]))):
             shares = [point_maze_pushes(size, chosen, 1_000, seed) for seed in range(N_RUNS)]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 
 import farpoint as fp
-from farpoint.deep.eigenfunctions.networks import evaluate
+from farpoint.deep.eigenfunction_training import evaluate
 
 WORLDS = ("four_rooms", "ring", "maze", "open_room")
 NOISE = 0.1
@@ -80,9 +80,9 @@ def measure(world: fp.World, source: str, objective: str, device: str) -> str:
     functions = fp.learn_eigenfunctions(*data, objective=objective, device=device, **SETTINGS[source])
     seconds = time.perf_counter() - began
     values = functions.phi(seen)
-    rotated = fp.diffusion.cosine_similarities(values, world)
-    plain = fp.diffusion.cosine_similarities(evaluate(functions.network, seen)[:, : values.shape[1]], world)
-    best = fp.diffusion.cosine_similarities(exact(before, after, world.n_states)[:, : values.shape[1]], world)
+    rotated = fp.deep.cosine_similarities(values, world)
+    plain = fp.deep.cosine_similarities(evaluate(functions.network, seen)[:, : values.shape[1]], world)
+    best = fp.deep.cosine_similarities(exact(before, after, world.n_states)[:, : values.shape[1]], world)
     return (
         f"{world.name:11} {source:7} {objective:9} {functions.record['n_steps']:6} {rotated.mean():11.4f} "
         f"{rotated.min():7.3f} {plain.mean():9.4f} {best.mean():8.4f} {seconds:9.1f}"

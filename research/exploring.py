@@ -11,9 +11,7 @@ import time
 from dataclasses import replace
 
 import farpoint as fp
-from farpoint.exploration import ExploreSettings
-from farpoint.exploration.runs import begin_run
-from farpoint.exploration.values import NO_LEARNING
+from farpoint.exploration.loops import begin_loop
 
 _STRETCH = 250_000
 
@@ -21,15 +19,15 @@ _STRETCH = 250_000
 def stretches(method: str, n_steps: int) -> None:
     """Explore, and print a line per stretch."""
     world = replace(fp.random_maze(400, 400, seed=0), start=0)
-    run = begin_run(world, n_steps, ExploreSettings(method), NO_LEARNING, seed=0, max_episode_steps=3_000)
-    explorer = run.explorer
+    loop = begin_loop(world, n_steps, 0, max_episode_steps=3_000, method=method)
+    explorer = loop.explorer
     for last in range(_STRETCH, n_steps + 1, _STRETCH):
         began, first, making = time.perf_counter(), explorer.n_steps, 0.0
         while explorer.n_steps < last:
             remaking = time.perf_counter()
-            run.remake()
+            loop.remake()
             making += time.perf_counter() - remaking
-            run.advance(min(last, explorer.n_steps + explorer.interval))
+            loop.advance(min(last, explorer.n_steps + explorer.interval))
         seconds = time.perf_counter() - began
         kept = sum(array.nbytes for array in (*explorer.memory, explorer.routes)) / explorer.n_states
         print(

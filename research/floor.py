@@ -1,4 +1,4 @@
-"""How far the lattice kernel is from what this machine can do: ``python -m research.floor``.
+"""How far the kernels of maps are from what this machine can do: ``python -m research.floor``.
 
 The least that a step costs is one five-point sum for each offset of the diamond: five loads, one coefficient, one
 store. The floor is that sum alone on arrays that stay in the first cache, measured in the same run on one core. What
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.diffusion.scores.lattice import lattice_scores
-from farpoint.diffusion.scores.local import StateScores
+from farpoint.diffusion.graphs import GraphPlan
+from farpoint.diffusion.maps import MapPlan
 from farpoint.diffusion.walk import Walk
 
 _U = np.uint64
@@ -52,9 +52,9 @@ def main() -> None:
     for side, t, tolerance in (*exact, (200, 100, 1e-3), (200, 60, None)):
         world = fp.random_maze(side, side)
         fp.score(world, t, "local", n_jobs=1, tolerance=tolerance)
-        lattice = lattice_scores(world.floor, t, tolerance)
-        assert lattice is not None
-        sums = lattice.sums_per_cell
+        plan = MapPlan.of(world.floor, t, tolerance)
+        assert plan is not None
+        sums = plan.sums_per_cell
         times = []
         for _ in range(3):
             began = time.process_time()
@@ -76,7 +76,7 @@ def scattered() -> None:
     order = np.random.default_rng(0).permutation(graph.n_states)
     shuffled = fp.World.from_graph(graph.adjacency[order][:, order])
     # The scores of single states are followed in the order in which they are given.
-    as_given = StateScores(Walk.of(shuffled), 4)
+    as_given = GraphPlan(Walk.of(shuffled), 4, None).following()
     seconds = {}
     for name, work in (
         ("in order", lambda: fp.score(graph, 4, "local", n_jobs=1)),

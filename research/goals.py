@@ -1,7 +1,8 @@
-"""Farpoint goals against diffusion goals at equal number: the tables of docs/methods.md.
+"""Farpoint goals and average goals against diffusion goals at equal number: the tables of docs/methods.md.
 
-goals-paper: the paper's worlds. goals-mazes: 20 mazes that nothing was chosen on. goals-large: 10⁴ states, and
-betweenness against rustworkx; timed.
+goals-paper: the paper's worlds. goals-mazes: 20 mazes that nothing was chosen on. Both judge by two objectives: exact
+steps of an agent that explores, and decisions of an agent that plans. goals-large: 10⁴ states, and betweenness against
+rustworkx; timed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from typing import Any
 import numpy as np
 
 import farpoint as fp
+from farpoint.measures import decisions_between_states
 from farpoint.options import betweenness
 from farpoint.options.goal_tables import goal_steps
+from farpoint.options.methods.average import alternated_goals, median_costs
+from farpoint.options.routes import steps_to
 from research.runner import Part, Row, Table, main
 
 N_MAZES = 20
@@ -43,24 +47,63 @@ def measure_paper(world: str) -> Row:
     diffusion = fp.discover(made, t=4)
     half = fp.discover(made, "farpoint", n_options=len(diffusion), option_probability=0.5)
     own = fp.discover(made, "farpoint", n_options=len(diffusion))
+    average = fp.discover(made, "average", n_options=len(diffusion))
+    fast, published = fast_average(made, len(diffusion)), star(made, len(diffusion))
+    chance = fp.best_option_probability(made, published)
     return {
         "n_options": len(diffusion),
         "diffusion_half": fp.steps_between_states(made, diffusion, option_probability=0.5).mean,
         "farpoint_half": fp.steps_between_states(made, half, option_probability=0.5).mean,
+        "average_half": fp.steps_between_states(made, average, option_probability=0.5).mean,
         "diffusion_best": best_mean(made, diffusion),
         "farpoint_own": fp.steps_between_states(made, own, option_probability=own.option_probability).mean,
+        "average_best": best_mean(made, average),
+        "fast_best": best_mean(made, fast),
+        "star_best": fp.steps_between_states(made, published, option_probability=chance).mean,
         "p": own.option_probability,
+        **decisions(made, none=None, diffusion=diffusion, farpoint=own, average=average, fast=fast, star=published),
     }
 
 
+def decisions(world: fp.World, **sets: fp.OptionSet | None) -> Row:
+    """Return the mean decisions of a planner between states with each set of options."""
+    return {
+        f"{name}_decisions": float(decisions_between_states(world, options, n_jobs=1).mean())
+        for name, options in sets.items()
+    }
+
+
+def fast_average(world: fp.World, n_options: int) -> fp.OptionSet:
+    """Options to the goals of Fast Average Options, before any exchange."""
+    rng = np.random.default_rng(0)
+    costs = median_costs(world, np.arange(world.n_states), n_options, rng, 1)
+    goals, _ = min((alternated_goals(costs, n_options, rng) for _ in range(5)), key=lambda pair: pair[1])
+    return fp.OptionSet(world, costs.candidates[goals])
+
+
+def star(world: fp.World, n_options: int) -> fp.OptionSet:
+    """Options as Average Options are published: between one of the goals and each other, from their ends only."""
+    goals = fp.discover(world, "average", n_options=n_options // 2 + 1).goals
+    moves = np.array([steps_to(world, int(goal))[goals] for goal in goals])
+    root = goals[int(moves.sum(axis=0).argmin())]
+    others = goals[goals != root]
+    roots = np.full(others.size, root)
+    return fp.OptionSet(world, np.concatenate([others, roots]), initiation=np.concatenate([roots, others]))
+
+
 def measure_maze(seed: int, n_options: int) -> Row:
-    """Return exact mean steps in a maze: diffusion with the best of 14 probabilities, farpoint with its own."""
+    """Return exact mean steps in a maze: farpoint with its own probability, the others with the best of 14."""
     world = fp.random_maze(SIDE, SIDE, seed=seed)
-    options = fp.discover(world, "farpoint", n_options=n_options, n_jobs=1)
+    farpoint = fp.discover(world, "farpoint", n_options=n_options, n_jobs=1)
+    diffusion, average = (fp.discover(world, name, n_options=n_options, n_jobs=1) for name in ("diffusion", "average"))
+    fast = fast_average(world, n_options)
     return {
         "n_states": world.n_states,
-        "diffusion": best_mean(world, fp.discover(world, n_options=n_options)),
-        "farpoint": exact_mean(world, options, options.option_probability),
+        "diffusion": best_mean(world, diffusion),
+        "farpoint": exact_mean(world, farpoint, farpoint.option_probability),
+        "average": best_mean(world, average),
+        "fast": best_mean(world, fast),
+        **decisions(world, none=None, diffusion=diffusion, farpoint=farpoint, average=average, fast=fast),
     }
 
 
@@ -82,8 +125,6 @@ def measure_large(what: str, side: int) -> Row:
             world, found, option_probability=found.option_probability, n_targets=N_LARGE_TARGETS
         ).mean_estimate
         row |= {"p": found.option_probability, **steps.columns("steps")}
-    elif isinstance(found, fp.options.Betweenness):
-        row["bound"] = float(found.bound.max())
     return row
 
 
@@ -105,6 +146,7 @@ def _rustworkx(world: fp.World) -> Callable[[], Any]:
 COMPUTATIONS: dict[str, Callable[[fp.World], Callable[[], Any]]] = {
     "farpoint": lambda world: lambda: fp.discover(world, "farpoint", n_options=N_LARGE_OPTIONS),
     "diffusion": lambda world: lambda: fp.discover(world, n_options=N_LARGE_OPTIONS),
+    "average": lambda world: lambda: fp.discover(world, "average", n_options=N_LARGE_OPTIONS),
     "betweenness": _betweenness,
     "rustworkx": _rustworkx,
     "betweenness, 100 sources": lambda world: _betweenness(world, n_sources=N_SOURCES),

@@ -12,15 +12,14 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from farpoint.diffusion.gpu import cuda_source, goals_of_map, score_map
-from farpoint.diffusion.gpu.device import cupy
+from farpoint.diffusion import gpu
+from farpoint.diffusion.gpu import cupy, goals_of_map, score_graph, score_map
 
 REFERENCE_TIMES = (1, 2, 4, 6, 7, 9, 13, 15, 20, 30)
 TOLERANT = (100, 1e-3)
@@ -93,17 +92,13 @@ def check(reference: Path) -> None:
 def check_graph() -> None:
     """Compare a directed graph and a symmetric one with dense powers of their walk."""
     from farpoint import World
-    from farpoint.diffusion.gpu.graphs import score_graph, step_matrix
     from farpoint.diffusion.walk import Walk
 
     rng = np.random.default_rng(0)
     weights = rng.random((700, 700)) * (rng.random((700, 700)) < 0.01) + np.roll(np.eye(700), 1, axis=1)
     for name, matrix in (("directed", weights), ("symmetric", weights + weights.T)):
         walk = Walk.of(World.from_graph(matrix))
-        step = step_matrix(walk).toarray()
-        # So that nothing compiled is needed here: after very many steps every walk is where π is.
-        walk = replace(walk, known_pi=np.linalg.matrix_power(step, 1 << 14)[0])
-        power = np.linalg.matrix_power(step, 6)
+        power = np.linalg.matrix_power(walk.steps().toarray(), 6)
         difference = np.abs(score_graph(walk, 6, 128) - ((power - walk.pi) ** 2).sum(axis=1)).max()
         assert difference < 1e-12, (name, difference)
     print("Right: a directed and a symmetric graph of 700 states at t = 6.")
@@ -159,7 +154,7 @@ def measure_map(floor: Any, fp64: float) -> None:
     n_states = int(floor.sum())
     title = f"{n_states:>13,} states"
     for t in (1, 2, 3, 4, 5, 6, 7, 10, 13, 15):
-        if t > cuda_source.LARGEST_IN_THREAD and n_states > 2e8:
+        if t > gpu.LARGEST_IN_THREAD and n_states > 2e8:
             continue
         kernel, whole = _kernel_seconds(floor, t), seconds(partial(score_map, floor, t))
         share = f"{instructions(t) * n_states / kernel / fp64:.0%} of FP64, " if t <= 6 else ""
@@ -176,17 +171,15 @@ def measure_map(floor: Any, fp64: float) -> None:
 
 def _kernel_seconds(floor: Any, t: int) -> float:
     """Return the time of the kernel alone, without degrees and totals."""
-    from farpoint.diffusion.gpu import maps
-
     band = (0, floor.shape[0])
-    degrees = maps.degrees_of(floor, band, t)
-    totals = maps.totals_of(floor, [band])
-    original = maps.degrees_of
-    maps.degrees_of = lambda *_: degrees
+    degrees = gpu.degrees_of(floor, band, t)
+    totals = gpu.totals_of(floor, [band])
+    original = gpu.degrees_of
+    gpu.degrees_of = lambda *_: degrees
     try:
-        return seconds(lambda: maps.band_scores(floor, band, t, None, totals))
+        return seconds(lambda: gpu.band_scores(floor, band, t, None, totals))
     finally:
-        maps.degrees_of = original
+        gpu.degrees_of = original
 
 
 def rivals(side: int, t: int) -> None:

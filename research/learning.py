@@ -16,13 +16,14 @@ import farpoint as fp
 from research.plain import learn_plainly, walk_plainly
 
 RUNS, EPISODES, MAX_STEPS = 30, 400, 100
+WALK_STEPS = 2_000_000
 
 
 def _steps_per_second(world: fp.World, options: fp.OptionSet | None) -> float:
-    fp.measures.sample_steps_between_states(world, options, n_runs=2)  # compile first
+    fp.visitation(world, options, n_steps=2, n_runs=2, option_probability=0.5)  # compile first
     began = time.perf_counter()
-    sampled = fp.measures.sample_steps_between_states(world, options, n_runs=RUNS)
-    return float(sampled.per_target.sum()) * RUNS * world.n_states / (time.perf_counter() - began)
+    fp.visitation(world, options, n_steps=WALK_STEPS, n_runs=RUNS, option_probability=0.5)
+    return WALK_STEPS * RUNS / (time.perf_counter() - began)
 
 
 def main() -> None:
@@ -64,7 +65,7 @@ def main() -> None:
         fp.steps_between_states(world, None)
         for t in (4, 13):
             for method in ("diffusion", "eigen", "cover"):
-                fp.steps_between_states(world, fp.discover(world, method, t=t))
+                fp.steps_between_states(world, fp.discover(world, method, t=t), option_probability=0.5)
     exact = time.perf_counter() - began
     world, rng = fp.four_rooms(), random.Random(0)
     options = fp.discover(world)
@@ -86,7 +87,7 @@ def main() -> None:
     # A Monte Carlo table of the same cell: 100 walks between every two states.
     sampled = 100 * world.n_states**2 * a_walk
     began = time.perf_counter()
-    fp.steps_between_states(world, fp.discover(world))
+    fp.steps_between_states(world, fp.discover(world), option_probability=0.5)
     one = time.perf_counter() - began
     console.print(f"Table 1, all worlds, t and methods, exactly: {exact:.1f} s", highlight=False)
     console.print(

@@ -1,7 +1,7 @@
 """From a map to its goals and routes, at any size: ``python -m research.maps``.
 
     python -m research.maps --states 1e3 1e4 1e5 1e6 1e7 1e8         # one process each; writes out/maps.json
-    python -m research.maps --bands 1e9 --folder DIR                 # a map on disk, in bands; adds it to the file
+    python -m research.maps --bands 1e9 --folder DIR                 # a map on disk, its scores in a file; adds it here
     python -m research.maps --baseline PATH/src --states 1e7         # the same with another version of the package
     python -m research.maps --figure docs/images/scale.png           # draws out/maps.json beside docs/scale.json
 
@@ -18,7 +18,6 @@ import resource
 import subprocess
 import sys
 import time
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,6 @@ def measure(n_states: float, routes: bool) -> dict[str, Any]:
 
     small = np.empty((700, 700), dtype=bool)
     random_floor(700, small)
-    # Small maps go without compiled loops at first; here they are there from the beginning.
-    import_module("farpoint.diffusion.scores.lattice_kernels")
-    fp.score(make(small[:50, :50]), 4)
     warm = make(small)
     fp.find_goals(warm, fp.score(warm, 4))
     fp.OptionSet(warm, np.array([warm.n_states - 1]))[0].route(0)
@@ -100,7 +96,7 @@ def measure(n_states: float, routes: bool) -> dict[str, Any]:
 
 
 def measure_bands(n_states: float, folder: Path) -> dict[str, Any]:
-    """Time a map on disk through bands: scores to files, and goals."""
+    """Time a map on disk: scores to a file, and goals."""
     import farpoint as fp
 
     side = side_of(n_states)
@@ -120,16 +116,15 @@ def measure_bands(n_states: float, folder: Path) -> dict[str, Any]:
         last = time.perf_counter()
         print(f"{name}: {seconds[name]:.1f} s", flush=True)
 
-    written = fp.diffusion.write_partitions(path, folder / f"bands-{side}", states_per_partition=8_000_000)
-    lap("plan_seconds")
-    scores = fp.diffusion.score_partitions(written.folder, 4)
+    world = fp.World.from_array(path)
+    lap("world_seconds")
+    scores = fp.score(world, 4, out=folder / f"scores-{side}.npy")
     lap("score_seconds")
-    goals = fp.diffusion.goals_of_partitions(written.folder, scores)
+    goals = fp.find_goals(world, scores).states
     lap("goals_seconds")
-    size = sum(file.stat().st_size for file in scores.iterdir())
+    size = (folder / f"scores-{side}.npy").stat().st_size
     return {
-        "states": written.n_states,
-        "bands": written.n_partitions,
+        "states": world.n_states,
         "goals": int(goals.size),
         **seconds,
         "seconds": sum(seconds.values()),
@@ -160,7 +155,7 @@ def keep(kind: str, result: dict[str, Any]) -> None:
 def draw(path: Path) -> None:
     """Draw time over states: what was measured here, the GPU's numbers of research.gpu, and the peers of bench."""
     from farpoint.report import save_figure
-    from farpoint.report.sheets import new_figure
+    from farpoint.report.figures import new_figure
 
     lines = json.loads(GPU.read_text())
     measured = json.loads(RESULTS.read_text())
@@ -173,7 +168,7 @@ def draw(path: Path) -> None:
     axes.plot([one["states"] for one in here], scores, label="scores alone, 2 cores", **looks)
     if bands := measured.get("bands"):
         points = [one["states"] for one in bands], [one["seconds"] for one in bands]
-        axes.plot(*points, "s", color="C0", label="map on disk in bands, 2 busy cores")
+        axes.plot(*points, "s", color="C0", label="map on disk, 2 busy cores")
     for name, points in lines["lines"].items():
         axes.plot(*zip(*points, strict=True), label=name, linestyle="--" if "GPU" not in name else "-", **looks)
     axes.set(xscale="log", yscale="log", xlabel="states", ylabel="seconds, t = 4")

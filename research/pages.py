@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from farpoint.errors import InvalidInput, UnknownName
-from farpoint.report.sheets import save_figure
+from farpoint.report.figures import save_figure
 from farpoint.report.tables import cell_text, table_markdown
 from research.runner import ROOT, Picture
 

@@ -11,8 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from farpoint.cli.paper import run_suite
-from farpoint.paper import SUITE
+from farpoint.cli.paper import run
 from research.runner import RESULTS, loaded_modules, module_digest, record_of
 
 
@@ -20,7 +19,7 @@ def main() -> None:
     """Run the paper and copy its tables."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        run_suite(SUITE, only=None, quick=False, jobs=-1, out=Path(folder))
+        run(out=Path(folder))
         for path in sorted(Path(folder).glob("*.csv")):
             shutil.copy(path, RESULTS / path.name)
     modules = {name: str(module_digest(name)) for name in loaded_modules()}

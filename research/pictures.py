@@ -1,9 +1,9 @@
 """Options from pictures alone, measured: ``python -m research.pictures [maze] [LAYOUT …]``.
 
 A layout: MiniGrid FourRooms with this seed, seen as a picture of 57 × 57 pixels (by default 0, 1, 2). ``maze``: nine
-rooms with continuous places, seen in gray, three logs. A log of random steps gives the metric (`learn_metric`), and
-`SampledOptions.learn` the states, the far points and the options; the true state is read by nothing but the figures
-printed here. An option arrives if it ends, by its own account, within two cells of where its goal's picture was taken.
+rooms with continuous places, seen in gray, three logs. A log of random steps gives the metric (`learn_metric`), the
+states (`World.from_log`) and the far points; the true state is read by nothing but the figures printed here. An option
+arrives if it ends, by its own account, within two cells of where its goal's picture was taken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.exploration import SampledOptions
 from research.large.coverage import MAZE
 
 LAYOUTS = (0, 1, 2)
@@ -144,7 +143,8 @@ def measure(case: Case, seed: int = 0) -> None:
     metric = fp.envs.learn_metric(log, seed=seed)
     steps = metric.steps(log)
     step = np.sqrt(((steps.next_observations - steps.observations) ** 2).sum(axis=1).mean())
-    options = SampledOptions.learn(steps, scale=case.scale * step, n_options=N_OPTIONS, features=metric)
+    world = fp.World.from_log(steps, scale=case.scale * step)
+    options = fp.discover(world, n_options=N_OPTIONS, form="symmetrized")
     ended = time.process_time()
     print(
         f"{case.name}, log {seed}: {len(log.pictures):,} pictures in {case.n_log_steps:,} steps, "
@@ -152,33 +152,36 @@ def measure(case: Case, seed: int = 0) -> None:
         flush=True,
     )
     table = metric.rows(log.pictures)
-    nearest = [int(((table - goal) ** 2).sum(axis=1).argmin()) for goal in options.goals]
+    assert world.observations is not None
+    nearest = [int(((table - goal) ** 2).sum(axis=1).argmin()) for goal in world.observations[options.goals]]
     goals = np.array([case.log_env.places[log.pictures[number].tobytes()] for number in nearest])
     away = np.abs(goals[:, None] - case.far_points[None]).max(axis=2).min(axis=1)
     print(
         f"  far points within two cells of true ones: {(away <= NEAR).sum()} of {len(goals)} {np.sort(away).tolist()}"
     )
-    arrived = one_after_another(case, options, goals, seed)
+    arrived = one_after_another(case, options, metric, goals, seed)
     print(f"  arrived: mean {np.mean(arrived):.2f}, of each {np.sort(arrived).round(2).tolist()}", flush=True)
 
 
-def one_after_another(case: Case, options: Any, goals: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+def one_after_another(
+    case: Case, options: Any, metric: Any, goals: NDArray[np.float64], seed: int
+) -> NDArray[np.float64]:
     """Return how often each option arrives, each begun where the one before it ended."""
     rng = np.random.default_rng([seed, 1])
     arrived: list[list[bool]] = [[] for _ in range(len(options))]
     observation, _ = case.env.reset(seed=seed)
     for number in rng.permutation(np.repeat(np.arange(len(options)), N_TRIALS)).tolist():
-        if options.reached(number, observation):
+        if options.reached(number, metric(observation)):
             continue
         for _ in range(MAX_STEPS):
-            action = options.act(number, observation)
+            action = options.act(number, metric(observation))
             if action is None:
                 break
             observation, _, terminated, truncated, _ = case.env.step(action)
             if terminated or truncated:
                 break
         near = bool(np.abs(goals[number] - case.env.where()).max() <= NEAR)
-        arrived[number].append(near and options.reached(number, observation))
+        arrived[number].append(near and options.reached(number, metric(observation)))
         if terminated or truncated:
             observation, _ = case.env.reset()
     return np.array([np.mean(one) if one else np.nan for one in arrived])

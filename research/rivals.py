@@ -22,10 +22,8 @@ from scipy.sparse import csc_array
 from scipy.sparse.linalg import eigsh
 
 import farpoint as fp
-from farpoint.diffusion.spectra.inverse import LaplacianInverse, NotAccurate
-from farpoint.diffusion.spectra.laplacian import Laplacian
-from farpoint.diffusion.spectra.leading import with_every_copy
-from farpoint.diffusion.spectra.multigrid import MultigridSolver
+from farpoint.diffusion.lanczos import LaplacianInverse, MultigridSolver, NotAccurate, with_every_copy
+from farpoint.diffusion.spectral import Laplacian
 from farpoint.diffusion.walk import Walk
 from research.speed import PeakMemory
 

@@ -32,6 +32,7 @@ from joblib import Parallel, delayed
 
 import farpoint
 from farpoint.compiling import file_digest
+from farpoint.display import progress_bar
 from farpoint.errors import InvalidInput, check_word
 from farpoint.files import write_rows, write_text
 
@@ -58,13 +59,15 @@ class Table:
     """A table: its name, the function that measures one part, and its parts, of which there are fewer in a quick look.
 
     ``timed``: its numbers are seconds, so that parts run one after another and are never mixed with those of another
-    run.
+    run. ``then``: further parts, which depend on the rows of the first ones that are known (what was tuned, for
+    example).
     """
 
     name: str
     measure: Callable[..., Row | list[Row]]
     parts: Callable[[bool], Iterable[Part]]
     timed: bool = False
+    then: Callable[[bool, list[Row]], Iterable[Part]] | None = None
 
 
 class Picture(NamedTuple):
@@ -129,6 +132,11 @@ class Log:
             return None
         return [name for name, digest in self.digests[entry["modules"]].items() if module_digest(name) != digest]
 
+    def rows(self, parts: Iterable[Part]) -> list[Row]:
+        """Return the rows of those parts that are known."""
+        known = (self.entries[key] for part in parts if (key := key_of(part)) in self.entries)
+        return [{**entry["part"], **row} for entry in known for row in entry["rows"]]
+
     def seconds(self, part: Part) -> float:
         """Return the seconds that a known part took."""
         return float(self.entries[key_of(part)]["seconds"])
@@ -157,11 +165,24 @@ def key_of(part: Part) -> str:
     return json.dumps(part, sort_keys=True, ensure_ascii=False)
 
 
-def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = RESULTS) -> Path:
+def run(
+    table: Table,
+    *,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    missing: bool = False,
+    n_jobs: int = -1,
+    folder: Path = RESULTS,
+) -> Path:
     """Compute every part of a table that is not known yet or stale, and write ``TABLE.csv`` and ``TABLE.json``.
 
-    A quick look is written to ``TABLE-quick.*`` and kept apart.
+    A quick look is written to ``TABLE-quick.*`` and kept apart. With ``only``, parts are computed whose first value is
+    one of these; the table then holds all parts that are known. With ``missing``, stale parts are kept as they are.
     """
+    if (only or missing) and table.timed:
+        raise InvalidInput(
+            f"parts of {table.name} must be computed in one run, since they are timed; got {only=}, {missing=}."
+        )
     name = f"{table.name}-quick" if quick else table.name
     path = folder / f"{name}.jsonl"
     # Timings of two runs are never mixed: until all are there, the last run stays as it is.
@@ -169,7 +190,7 @@ def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = R
     if table.timed:
         running.unlink(missing_ok=True)
     log = Log(running)
-    parts = list(table.parts(quick))
+    parts = all_parts(table, log, quick=quick)
     if not parts:
         raise InvalidInput(f"table {table.name} must have at least one part; got none.")
     # Digests are those of the beginning: what is edited while a part is computed makes that part stale.
@@ -177,21 +198,43 @@ def run(table: Table, *, quick: bool = False, n_jobs: int = -1, folder: Path = R
         module_digest(module)
     if len({key_of(part) for part in parts}) != len(parts):
         raise InvalidInput(f"parts of {table.name} must differ from each other; got two that are equal.")
-    todo = [part for part in parts if log.changed(part) != []]
-    work = Parallel(n_jobs=1 if table.timed else n_jobs, return_as="generator_unordered")(
-        delayed(_measured)(table.measure, part) for part in todo
-    )
-    from farpoint.cli.common import progress_bar  # here: processes whose memory is measured go without it
-
-    with progress_bar() as progress:
-        task = progress.add_task(name, total=len(todo))
-        # Only this process writes, so that there is nothing to lock.
-        for part, rows, seconds, modules in work:
-            log.add(part, rows, seconds, modules)
-            progress.advance(task)
+    # What depends on other parts is known once they are.
+    while todo := [
+        part
+        for part in parts
+        if (changed := log.changed(part)) != []
+        and (changed is None or not missing)
+        and (not only or first_value(part) in only)
+    ]:
+        work = Parallel(n_jobs=1 if table.timed else n_jobs, return_as="generator_unordered")(
+            delayed(_measured)(table.measure, part) for part in todo
+        )
+        with progress_bar(name, len(todo)) as tell:
+            # Only this process writes, so that there is nothing to lock.
+            for done, (part, rows, seconds, modules) in enumerate(work, start=1):
+                log.add(part, rows, seconds, modules)
+                tell(done)
+        if table.then is None:
+            break
+        parts = all_parts(table, log, quick=quick)
     if table.timed:
         running.replace(path)
-    return _write(name, parts, log, folder)
+    return _write(name, [part for part in parts if key_of(part) in log.entries], log, folder)
+
+
+def all_parts(table: Table, log: Log, *, quick: bool = False) -> list[Part]:
+    """Return the parts of a table, with those that follow from what is known so far."""
+    parts = list(table.parts(quick))
+    return parts if table.then is None else [*parts, *table.then(quick, log.rows(parts))]
+
+
+def first_value(part: Part) -> str:
+    """Return the value by which a part is chosen on the command line.
+
+    >>> first_value({"place": "ring", "seed": 3})
+    'ring'
+    """
+    return str(next(iter(part.values())))
 
 
 def _every_module() -> Iterator[str]:
@@ -218,7 +261,7 @@ def _plain(value: Any) -> Any:
 def _write(name: str, parts: Sequence[Part], log: Log, folder: Path) -> Path:
     """Write the table in the order of its parts, whichever finished first."""
     entries = [log.entries[key_of(part)] for part in parts]
-    rows = [{**entry["part"], **row} for entry in entries for row in entry["rows"]]
+    rows = log.rows(parts)
     columns = list(dict.fromkeys(column for row in rows for column in row))
     path = folder / f"{name}.csv"
     write_rows(path, [{column: _cell(row.get(column)) for column in columns} for row in rows])
@@ -302,12 +345,20 @@ def main(suite: str, words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", help=f"of {', '.join(table.name for table in tables)}  [default: all]")
     parser.add_argument("--quick", action="store_true", help="far less work, for a first look")
+    parser.add_argument("--only", help="only parts with one of these, comma-separated; a wrong one shows which exist")
+    parser.add_argument("--missing", action="store_true", help="only parts that are not known; stale ones are kept")
     parser.add_argument("--jobs", type=int, default=-1, help="workers; -1 is one per core")
     given = parser.parse_args(words)
     known = {table.name: table for table in tables}
     chosen = [check_word("table", word, known) for word in given.tables] or list(known)
+    only = given.only.split(",") if given.only else []
+    if only:
+        values = {name: {first_value(part): None for part in known[name].parts(given.quick)} for name in chosen}
+        for word in only:
+            check_word("--only", word, {value: None for some in values.values() for value in some})
+        chosen = [name for name in chosen if any(word in values[name] for word in only)]
     for name in chosen:
-        path = run(known[name], quick=given.quick, n_jobs=given.jobs)
+        path = run(known[name], quick=given.quick, only=only, missing=given.missing, n_jobs=given.jobs)
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         print(f"{path.relative_to(ROOT)}: {record['parts']} parts, {record['seconds']:,.0f} s of work in all")
 

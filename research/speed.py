@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from multiprocessing import get_context
 
 import numpy as np
@@ -22,7 +21,7 @@ from scipy import linalg
 from scipy.sparse import csr_matrix
 
 from farpoint.diffusion import find_goals, lazy_walk, normalized_laplacian, score, stationary
-from farpoint.diffusion.scores.lattice import LARGEST_UNROLLED
+from farpoint.diffusion.maps import LARGEST_UNROLLED
 from farpoint.worlds import World, open_room, random_maze
 from research.runner import Part, Row, Table, main
 
@@ -261,13 +260,11 @@ def _measure_apart(cell: Cell) -> Measured:
 
 def measure(cell: Cell) -> Measured:
     """Return the measurement of one cell, in this process, which should be a fresh one."""
-    # Compile first: the loops that small worlds go without at first, and those of large maps at small t.
+    # Compile first: the loops that small worlds go without.
     own = cell.peer in ("farpoint", "thousandth")
     if own:
-        import_module("farpoint.diffusion.scores.lattice_kernels")
-        if cell.t <= LARGEST_UNROLLED:
-            large = random_maze(_LARGE_SIDE, _LARGE_SIDE)
-            find_goals(large, PEERS[cell.peer].run(large, cell.t))
+        large = random_maze(_LARGE_SIDE, _LARGE_SIDE)
+        find_goals(large, PEERS[cell.peer].run(large, min(cell.t, LARGEST_UNROLLED + 1)))
     small = random_maze(40, 40)
     warm = PEERS[cell.peer].run(small, min(cell.t, 4))
     find_goals(small, warm)

@@ -8,15 +8,15 @@ from collections import Counter
 from pathlib import Path
 
 from research.pages import typed_marks
-from research.runner import RESULTS, ROOT, Log, Table, module_digest
+from research.runner import RESULTS, ROOT, Log, Table, all_parts, module_digest
 
-SUITES = ("choices", "goals", "speed")
+SUITES = ("choices", "exploration.tables", "goals", "ogbench", "sb3", "sb3_masks", "speed", "vector")
 
 
 def status_of(table: Table, command: str, folder: Path = RESULTS) -> str:
     """Return one line about a table: how many of its parts are missing or stale, why, and the minutes of a rerun."""
     log = Log(folder / f"{table.name}.jsonl")
-    parts = list(table.parts(False))
+    parts = all_parts(table, log)
     changes = [log.changed(part) for part in parts]
     missing = sum(change is None for change in changes)
     stale = [part for part, change in zip(parts, changes, strict=True) if change]
@@ -50,7 +50,7 @@ def main() -> None:
     """Print the state of every table."""
     for suite in SUITES:
         for table in importlib.import_module(f"research.{suite}").TABLES:
-            print(status_of(table, f"python -m research.{suite}"))
+            print(status_of(table, f"python -m research.{suite.removesuffix('.tables')}"))
     print(status_of_paper())
     typed = list(typed_marks())
     print(f"{len(typed)} places are typed by hand, not on the runner yet:")

@@ -4,9 +4,8 @@
 
 - paint to pixel: from the pointer event to the frame in which the cell has its new color;
 - t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states:
-  as soon as the world is opened, when scores that take long are drawn from estimates first, and once the curve of goals
-  over t is known, from which scores between its t are drawn first; how many of those goals are those of the computed
-  score is printed too;
+  as soon as the world is opened, and once the curve of goals over t is known, from which scores between its t are drawn
+  first; how many of those goals are those of the computed score is printed too;
 - frames per second while two agents play on 100 × 100 cells;
 - the time to a new score in one tab while 19 others ask for scores five times a second, and while they compute tables.
 
@@ -24,14 +23,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from farpoint.studio.frames import pack_frame, unpack_frame
+from farpoint.studio.protocol import pack_frame, unpack_frame
 from tests.helpers.browser import Page, Server, open_browser, running_server
 
 _N = 20
 # None of them on the curve.
 _BETWEEN = [9, 18, 28, 45, 70, 110, 180, 300, 450, 700, 950]
-# Seconds after opening, and the t that are then asked for: estimates of them are computed in the background.
-_LATER = {"10⁴": {5: [200, 400, 1000]}, "10⁶": {20: [60, 100, 200], 90: [400], 200: [1000]}}
 _MAZE = "#world=random_maze&rows={0}&cols={0}&seed=1&t=4"
 # Tells after how long a condition was first true at the beginning of a frame.
 _TIMED = """
@@ -104,29 +101,19 @@ def move_to(page: Page, t: int) -> float:
     return timed(page, act % t, shown % t)
 
 
-def just_opened(page: Page, maze: str, times: list[int], seconds: float = 0.0, n: int = 3) -> list[list[float]]:
-    """Open the world anew some times, and move the slider so many seconds after its first score is drawn.
-
-    From one t to the next at once; returned are the milliseconds of each t.
-    """
-    measured: list[list[float]] = [[] for _ in times]
-    for _ in range(n):
+def just_opened(page: Page, maze: str, t: int, n_times: int = 3) -> list[float]:
+    """Open the world ``n_times`` times, and move the slider to t as soon as its first score is drawn."""
+    measured = []
+    for _ in range(n_times):
         page.open(maze)
-        time.sleep(seconds)
-        for t, some in zip(times, measured, strict=True):
-            some.append(move_to(page, t))
+        measured.append(move_to(page, t))
     return measured
 
 
-def preview_agreement(page: Page, times: list[int], maze: str = "") -> tuple[float, float]:
-    """Return the share of goals that are the same, and the largest relative error, of what is drawn before the score.
-
-    With the address of a maze, it is opened anew for each t, so that nothing is known of other t.
-    """
+def preview_agreement(page: Page, times: list[int]) -> tuple[float, float]:
+    """Return the share of goals that agree, and the largest relative error, of what is drawn before the score."""
     same, error = [], 0.0
     for t in times:
-        if maze:
-            page.open(maze)
         page.run(f"farpointStudio.setTime({t})")
         page.wait(f"farpointStudio.scored.t === {t}", 600)
         if not page.js("Boolean(farpointStudio.scored.preview)"):
@@ -161,7 +148,7 @@ async def many_tabs(server: Server, n_tabs: int, heavy: bool, n_asked: int = 20)
                 return answer
 
     async def tab(number: int, measured: list[float] | None, stop: asyncio.Event) -> None:
-        async with connect(f"ws://{server.host}/studio/socket", max_size=None) as socket:
+        async with connect(server.socket, max_size=None) as socket:
             source = {"kind": "random_maze", "rows": 30, "cols": 30, "seed": number}
             await ask(socket, do="open", source=source, version=1)
             t = number
@@ -202,12 +189,8 @@ def main() -> None:
             page.open(maze)
             print(f"{name}: {page.js('farpointStudio.world.n'):,} states")
             report(f"paint to pixel, {name} states", paint_to_pixel(page))
-            for t in (8, 13, 20, 30, 50, 70, 100, 200, 400, 1000):
-                (measured,) = just_opened(page, maze, [t])
-                report(f"t to goals, {name} states, just opened, t = {t}", measured)
-            for seconds, times in _LATER[name].items():
-                for t, measured in zip(times, just_opened(page, maze, times, seconds, 2), strict=True):
-                    report(f"t to goals, {name} states, t = {t}, {seconds} s after opening", measured)
+            for t in (8, 13, 20, 30) if many else (8, 13, 20, 30, 50, 70, 100, 200):
+                report(f"t to goals, {name} states, just opened, t = {t}", just_opened(page, maze, t))
             opened = time.perf_counter()
             page.open(maze)
             page.run("farpointStudio.setTab('take')")
@@ -223,8 +206,6 @@ def main() -> None:
             if not many:
                 same, error = preview_agreement(page, [one + 1 for one in between])
                 print(f"drawn from neighboring t: {100 * same:.1f} % of the goals, scores to {error:.1e}")
-                same, error = preview_agreement(page, [50, 100, 200, 400, 1000], maze)
-                print(f"drawn from estimates: {100 * same:.1f} % of the goals, scores to {error:.1e}")
                 report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
         page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")
         gaps = frames(page)

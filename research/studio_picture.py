@@ -18,12 +18,12 @@ def main() -> None:
         page = Page(browser, server.address)
         page.forget()
         page.open(_SHOWN, width=1360, height=700)
-        page.run("farpointStudio.setTheme(false); farpointStudio.closeIntro()")
+        page.run("farpointStudio.setTheme(false); farpointStudio.showTour(false)")
         page.wait("farpointStudio.counts.length >= 28 && farpointStudio.panels.every((panel) => !panel.waiting)", 60)
         # The goal in the last row.
         page.run("const [panel] = farpointStudio.panels; farpointStudio.pick(panel, panel.options.indexOf(147))")
         page.wait("farpointStudio.panels[0].route && farpointStudio.panels[0].arrows", 60)
-        page.wait("document.querySelectorAll('.table tbody tr[data-method]').length === 2", 120)
+        page.wait("document.querySelectorAll('.table tbody tr[data-method]').length === 3", 120)
         page.run("document.activeElement.blur()")
         time.sleep(0.5)
         picture = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})["data"]

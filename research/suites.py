@@ -1,4 +1,4 @@
-"""The command line of the suites that are not on the runner yet: ``python -m research.exploration --quick``."""
+"""The command line of the suites that are not on the runner yet: ``python -m research.large --quick``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import argparse
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
-from farpoint.cli.paper import run_suite
+from farpoint.cli.paper import run_study
 from farpoint.errors import FarpointError, one_line
-from farpoint.paper.framework import Suite
-from farpoint.simulation.tables import check_option_probability
+from farpoint.options.probability import exploring_option_probability
+from farpoint.paper.page import Study
 
 
-def main(suite: Suite[Any], words: list[str] | None = None) -> None:
+def main(suite: Study, words: list[str] | None = None) -> None:
     """Run a suite by the words of the command line; write its page, figures and tables."""
     parser = argparse.ArgumentParser(description=suite.title)
     parser.add_argument("--only", help="only these sections, comma-separated; a wrong name shows those that exist")
@@ -28,9 +27,9 @@ def main(suite: Suite[Any], words: list[str] | None = None) -> None:
     chance = given.pop("option_probability", None)
     try:
         if chance is not None:
-            chance = check_option_probability(chance)
+            chance = exploring_option_probability(chance)
             full, quick = (replace(scale, option_probability=chance) for scale in (suite.full, suite.quick))
             suite = replace(suite, full=full, quick=quick)
-        run_suite(suite, **given)
+        run_study(suite, **given)
     except FarpointError as error:
         sys.exit(f"research: {one_line(str(error))}")

@@ -35,23 +35,15 @@ import numpy as np, farpoint as fp
 scores = fp.score(fp.open_room(600, 700), 9, "local", checkpoint="blocks")
 fp.files.write_arrays("scores.npz", "scores", {}, {"scores": np.asarray(scores)})
 """
-_PARTITIONS = """
-from pathlib import Path
+_MAPPED = """
 import farpoint as fp
-if not Path("world/world.json").exists():
-    fp.diffusion.write_partitions(fp.open_room(300, 300), "world", states_per_partition=4_000)
-scores = fp.diffusion.score_partitions("world", 3)
-goals = fp.diffusion.goals_of_partitions("world", scores)
-fp.files.write_arrays("goals.npz", "goals", {}, {"goals": goals})
+world = fp.open_room(600, 700)
+scores = fp.score(world, 9, "local", checkpoint="blocks", out="scores.npy")
+fp.files.write_arrays("goals.npz", "goals", {}, {"goals": fp.find_goals(world, scores).states})
 """
 _TRAINING = """
 import farpoint as fp
 fp.learn_eigenfunctions(fp.grid((9,)), n_functions=3, n_steps=2_000, hidden=(8,), checkpoint="state").save("a.npz")
-"""
-_POLICIES = """
-import farpoint as fp
-fp.learn_options(fp.ContinuousMaze("...."), goals=[[0.5, 0.5], [3.5, 0.5]], radius=0.5, n_steps=900, chunk_steps=150,
-    max_steps=15, hidden=[8], n_waves=4, n_envs=2, n_trials=3, min_success=0.0, checkpoint="state").save("a.npz")
 """
 
 
@@ -62,9 +54,8 @@ def _python(code: str, *words: str) -> list[str]:
 COMMANDS: dict[str, list[str]] = {
     "discover": _python(_DISCOVER, "discover", "random_maze:60x60", "--out", "out"),
     "score": _python(_SCORE),
-    "partitions": _python(_PARTITIONS),
+    "mapped": _python(_MAPPED),
     "eigenfunctions": _python(_TRAINING),
-    "policies": _python(_POLICIES),
     "paper": [*FARPOINT, "paper", "--quick", "--only", "grid,counts", "--out", "out"],
     "large": [sys.executable, "-m", "research.large", "--quick", "--only", "eigenfunctions", "--out", "out"],
 }

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from farpoint.agents import learn
 from farpoint.errors import InvalidInput
-from farpoint.measures import (
-    best_option_probability,
-    cover_time,
-    estimate,
-    first_visits,
-    steps_between_states,
-)
+from farpoint.measures import best_option_probability, compare, decisions_between_states
 from farpoint.options import OptionSet, discover
-from farpoint.paper.framework import Arrays
+from farpoint.paper.store import Arrays
 from farpoint.worlds import World
-from research.comparison.plan import METHODS, N_OPTIONS, make_world
+from research.comparison.plan import METHODS, N_OPTIONS, Results, make_world
 
 # An agent that has not visited every state by then counts as this long.
 _LONGEST_COVER = 300_000
@@ -28,25 +21,26 @@ _N_TARGETS = 5
 _MAX_STEPS = 100
 
 
-def _measure(
-    n_jobs: int, family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int
+def measures_of(
+    family: str, world_name: str, method: str, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int = -1
 ) -> Arrays:
+    """Return what is measured with one method in one world."""
     world = make_world(family, world_name)
     options, _ = discovered(world, method, N_OPTIONS)
     chance = _probability(world, options, method, n_jobs)
     found = {"n_options": float(len(options)), "p": chance}
     if world.restart is not None:
-        visits = first_visits(
-            world, options, n_steps=_EPISODIC_STEPS, n_runs=2 * n_runs, option_probability=chance, n_jobs=n_jobs
-        )
-        firsts = np.minimum(visits[:, world.targets].min(axis=1), _EPISODIC_STEPS)
-        found["target"] = estimate(firsts).value
+        (row,) = compare(
+            world, [options], n_runs=2 * n_runs, max_steps=_EPISODIC_STEPS, option_probability=chance, n_jobs=n_jobs
+        ).rows
+        assert row.first_target is not None
+        found["target"] = row.first_target.value
     else:
         found |= _in_a_world(world, options, chance, n_runs, n_episodes, n_cover_runs, n_jobs)
     return {name: np.array(value) for name, value in found.items()}
 
 
-def _seconds(n_jobs: int, family: str, world_name: str) -> Arrays:
+def seconds_of(family: str, world_name: str) -> Arrays:
     """Return the seconds that every method takes to discover options in one world, one after the other in one process.
 
     Ratios between methods are then never of two runs on different days.
@@ -90,13 +84,11 @@ def _probability(world: World, options: OptionSet, method: str, n_jobs: int) -> 
 def _in_a_world(
     world: World, options: OptionSet, chance: float, n_runs: int, n_episodes: int, n_cover_runs: int, n_jobs: int
 ) -> dict[str, float]:
-    steps = steps_between_states(world, options, option_probability=chance, n_jobs=n_jobs)
-    try:
-        cover = cover_time(
-            world, options, option_probability=chance, n_runs=n_cover_runs, max_steps=_LONGEST_COVER, n_jobs=n_jobs
-        ).mean
-    except InvalidInput:
-        cover = float(_LONGEST_COVER)
+    (row,) = compare(
+        world, [options], n_runs=n_cover_runs, max_steps=_LONGEST_COVER, option_probability=chance, n_jobs=n_jobs
+    ).rows
+    assert row.steps is not None
+    assert row.cover is not None
     start = 0 if world.start is None else world.start
     others = np.delete(np.arange(world.n_states), start)
     targets = np.random.default_rng(0).choice(others, size=min(_N_TARGETS, others.size), replace=False)
@@ -104,7 +96,20 @@ def _in_a_world(
         world, options, start=start, targets=np.sort(targets), option_probability=chance, n_runs=n_runs,
         n_episodes=n_episodes, max_steps=_MAX_STEPS, n_jobs=n_jobs,
     )  # fmt: skip
-    return {"steps": steps.mean, "cover": cover, "learning": float(learning.run_means.mean())}
+    return {
+        "steps": row.steps.mean,
+        "decisions": float(decisions_between_states(world, options, n_jobs=n_jobs).mean()),
+        "cover": row.cover.value,
+        "learning": float(learning.run_means.mean()),
+    }
 
 
-KINDS: Mapping[str, Callable[..., Arrays]] = {"measure": _measure, "seconds": _seconds}
+def measured(results: Results, family: str, world: str, method: str, measure: str) -> float:
+    """Return what was measured with one method in one world; nan where that measure is of other worlds."""
+    scale = results.scale
+    if measure == "seconds":
+        arrays, name = results.get(seconds_of, family=family, world_name=world), method
+    else:
+        sizes = {"n_runs": scale.n_runs, "n_episodes": scale.n_episodes, "n_cover_runs": scale.n_cover_runs}
+        arrays, name = results.get(measures_of, family=family, world_name=world, method=method, **sizes), measure
+    return float(arrays[name]) if name in arrays else float("nan")

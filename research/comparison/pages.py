@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.measures import Estimate
-from farpoint.report.curves import tidy
-from farpoint.report.names import METHOD_COLORS, METHOD_LINES, METHOD_TITLES
-from farpoint.report.sheets import new_figure
+from farpoint.paper.page import Captioned
+from farpoint.report.figures import METHOD_COLORS, METHOD_LINES, METHOD_TITLES, new_figure
+from farpoint.report.results import tidy
 from farpoint.report.tables import Row, Share
-from research.comparison.plan import FAMILIES, MEASURES, METHODS, Results, part_of, seconds_part, worlds_of
+from research.comparison.computation import measured
+from research.comparison.plan import FAMILIES, MEASURES, METHODS, Results, worlds_of
 from research.comparison.profiles import (
     FACTORS,
     WIDE_FACTORS,
@@ -24,10 +25,7 @@ from research.comparison.profiles import (
     with_interval,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_COLUMNS = 3
+_COLUMNS = 4
 _WORLDS_FOR_BANDS = 10
 # No options are discovered in no time.
 _TIMED = tuple(method for method in METHODS if method != "none")
@@ -41,7 +39,7 @@ def table_of(
     rows, of_family = [], []
     for number, family in enumerate(families):
         for world in worlds_of(family, results.scale):
-            values = [_value(results, family, world, method, measure) for method in methods]
+            values = [measured(results, family, world, method, measure) for method in methods]
             if not np.isnan(values).any():
                 rows.append(values)
                 of_family.append(number)
@@ -53,7 +51,7 @@ def family_rows(results: Results, *, family: str) -> list[Row]:
     rows: list[Row] = []
     for world in worlds_of(family, results.scale):
         for measure, title in MEASURES.items():
-            values = {method: _value(results, family, world, method, measure) for method in METHODS}
+            values = {method: measured(results, family, world, method, measure) for method in METHODS}
             if np.isnan(values["diffusion"]):
                 continue
             cells: Row = {METHOD_TITLES[method]: value for method, value in values.items()}
@@ -61,16 +59,7 @@ def family_rows(results: Results, *, family: str) -> list[Row]:
     return rows
 
 
-def _value(results: Results, family: str, world: str, method: str, measure: str) -> float:
-    """Return what was measured with one method in one world; nan where that measure is of other worlds."""
-    if measure == "seconds":
-        arrays, name = results[seconds_part(family, world)], method
-    else:
-        arrays, name = results[part_of(family, world, method, results.scale)], measure
-    return float(arrays[name]) if name in arrays else float("nan")
-
-
-def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
+def ranking_rows(results: Results, *, families: Sequence[str] = tuple(FAMILIES)) -> list[Row]:
     """Return for each measure the methods in order, with their typical ratio to the best one."""
     rows: list[Row] = []
     for measure, title in MEASURES.items():
@@ -95,8 +84,8 @@ def ranking_rows(results: Results, families: Sequence[str]) -> list[Row]:
     return rows
 
 
-def draw_profiles(results: Results, families: Sequence[str]) -> Figure:
-    """Draw one performance profile per measure."""
+def draw_profiles(results: Results, *, families: Sequence[str] = tuple(FAMILIES)) -> list[Captioned]:
+    """Return one performance profile per measure."""
     measures = [measure for measure in MEASURES if len(table_of(results, measure, families)[0])]
     n_columns = min(len(measures) + 1, _COLUMNS)
     n_rows = -(-(len(measures) + 1) // n_columns)
@@ -110,7 +99,11 @@ def draw_profiles(results: Results, families: Sequence[str]) -> Figure:
         axes.set_axis_off()
     handles = {line.get_label(): line for axes in sheets for line in axes.lines}
     sheets[len(measures)].legend(handles.values(), handles.keys(), frameon=False, loc="center left")
-    return figure
+    caption = (
+        "Performance profiles: in which share of the worlds a method needs at most so many times what the best one "
+        "needs. Bands (of ten worlds or more): 95 %, worlds resampled within each family."
+    )
+    return [(caption, figure)]
 
 
 def _draw_profile(
@@ -134,12 +127,3 @@ def _draw_profile(
     axes.set_xlabel("times the best method")
     axes.set_title(f"{MEASURES[measure]}, {len(values)} worlds", fontsize=9)
     tidy(axes)
-
-
-def known_families(names: Sequence[str]) -> list[str]:
-    """Return the families among the names, in order.
-
-    >>> known_families(["graphs", "paper"])
-    ['paper', 'graphs']
-    """
-    return [family for family in FAMILIES if family in names]

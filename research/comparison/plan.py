@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from farpoint.paper.framework import Part
-from farpoint.paper.framework import Results as AnyResults
+from farpoint.paper.store import Results as AnyResults
 from farpoint.worlds import World, named_world, random_maze
 
 METHODS = (
-    "farpoint", "diffusion", "eigen", "cover", "betweenness", "bottleneck", "louvain", "successor", "visits", "random",
-    "none",
+    "farpoint", "diffusion", "average", "eigen", "cover", "betweenness", "bottleneck", "louvain", "successor", "visits",
+    "random", "none",
 )  # fmt: skip
 # What is measured, the less the better, and in which families of worlds.
 MEASURES = {
     "steps": "mean steps between states",
+    "decisions": "mean decisions of a planner between states",
     "cover": "cover time",
     "learning": "steps per episode while learning",
     "target": "steps until a target is first reached",
@@ -111,23 +111,3 @@ def make_world(family: str, name: str) -> World:
 
     env_id, settings = ENVIRONMENTS[name]
     return World.from_env(gym.make(env_id, **settings))
-
-
-def part_of(family: str, world: str, method: str, scale: Scale) -> Part:
-    """Return what is measured with one method in one world."""
-    return Part.of(
-        "measure", family=family, world_name=world, method=method, n_runs=scale.n_runs, n_episodes=scale.n_episodes,
-        n_cover_runs=scale.n_cover_runs,
-    )  # fmt: skip
-
-
-def parts_of(family: str, scale: Scale) -> list[Part]:
-    """Return all that is measured in one family of worlds."""
-    worlds = worlds_of(family, scale)
-    measured = [part_of(family, world, method, scale) for world in worlds for method in METHODS]
-    return measured + [seconds_part(family, world) for world in worlds]
-
-
-def seconds_part(family: str, world: str) -> Part:
-    """Return the seconds of all methods in one world."""
-    return Part.of("seconds", family=family, world_name=world)

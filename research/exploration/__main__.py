@@ -1,7 +1,6 @@
-"""``python -m research.exploration``: run the suite."""
+"""``python -m research.exploration``: compute the tables."""
 
-from research.exploration.suite import SUITE
-from research.suites import main
+from research.runner import main
 
 if __name__ == "__main__":
-    main(SUITE)
+    main("research.exploration.tables")

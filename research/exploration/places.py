@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from farpoint.worlds import World, four_rooms, maze, open_room, random_maze, ring
+from farpoint.worlds import World, four_rooms, maze, random_maze, ring
+from farpoint.worlds.state_index import state_key
 
 _NINE_ROOMS = 6
 
 
+@cache
 def make_place(name: str, layout: int) -> World:
     """Return the world of this name; ``layout`` is the seed of its walls or of its start, where they are drawn.
 
-    An environment (``env:ID``) is enumerated, so that it can be simulated. The target of a world is the state that is
-    farthest from its start.
+    An environment (``env:ID``) is enumerated by its observations, so that it can be simulated: the number of the state
+    in toy text, the image of the whole grid in MiniGrid. The target of a world is the state that is farthest from its
+    start.
 
     >>> make_place("hanoi", 0).n_states
     729
     """
     if name.startswith("env:"):
-        return World.from_env(make_env(name.removeprefix("env:")), seed=layout)
+        name = name.removeprefix("env:")
+        return World.from_env(make_env(name), state=full_image if name.startswith("MiniGrid") else None, seed=layout)
     world = _PLACES[name](layout)
     farthest = int(dijkstra(world.adjacency, unweighted=True, indices=world.start).argmax())
     return replace(world, targets=np.array([farthest]))
 
 
-def make_env(name: str) -> Any:
-    """Return an environment; that of MiniGrid without its pictures, for nobody here looks at them."""
+def make_env(name: str, view: str = "none") -> Any:
+    """Return an environment; one of MiniGrid shows the "full" grid as an image, its "own" 7 × 7 view, or "none"."""
     import gymnasium
 
     if name.startswith("MiniGrid"):
@@ -43,9 +48,25 @@ def make_env(name: str) -> Any:
         # Gymnasium recommends newer versions of an environment; this one was chosen.
         warnings.simplefilter("ignore")
         env = gymnasium.make(name, disable_env_checker=True)
-    if name.startswith("MiniGrid"):
-        env.unwrapped.gen_obs = _no_observation  # type: ignore[attr-defined]
+    if not name.startswith("MiniGrid") or view == "own":
+        return env
+    if view == "full":
+        from minigrid.wrappers import FullyObsWrapper, ImgObsWrapper
+
+        return ImgObsWrapper(FullyObsWrapper(env))
+    # Enumerating needs the image of the whole grid only.
+    env.unwrapped.gen_obs = _no_observation  # type: ignore[attr-defined]
     return env
+
+
+def full_image(env: Any, observation: Any) -> Hashable:
+    """Return the key of what MiniGrid's FullyObsWrapper shows: an image of the whole grid with the agent in it."""
+    from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX
+
+    base = env.unwrapped
+    image = base.grid.encode()
+    image[tuple(base.agent_pos)] = OBJECT_TO_IDX["agent"], COLOR_TO_IDX["red"], base.agent_dir
+    return state_key(image)
 
 
 def _no_observation() -> dict[str, Any]:
@@ -73,6 +94,7 @@ def _rooms(n_rooms: int, size: int) -> World:
 def noisy(world: World, noise: float) -> World:
     """Return the world in which every choice is replaced, with this probability, by a random one of its state.
 
+    >>> from farpoint.worlds import open_room
     >>> noisy(open_room(1, 3), 0.5).transitions.toarray()[1:3]
     array([[0.75, 0.  , 0.25],
            [0.25, 0.  , 0.75]])
@@ -81,7 +103,8 @@ def noisy(world: World, noise: float) -> World:
     share = 1.0 / np.diff(world.choice_ptr)[owners]
     mean = csr_array((share, (owners, np.arange(world.n_choices))), shape=(world.n_states, world.n_choices))
     mixed = csr_array((1.0 - noise) * world.transitions + noise * csr_array(mean @ world.transitions)[owners])
-    return World(mixed, world.choice_ptr, actions=world.actions, positions=world.positions, start=world.start)
+    table = replace(world.table, transitions=mixed)
+    return World(table, start=world.start, positions=world.positions)
 
 
 def _torus(rows: int, cols: int) -> World:
@@ -116,5 +139,4 @@ _PLACES: Mapping[str, Callable[[int], World]] = {
     "maze_1000": lambda layout: _from(random_maze(37, 37, seed=layout), layout),
     "maze_5000": lambda layout: _from(random_maze(82, 82, seed=layout), layout),
     "maze_40": lambda layout: replace(random_maze(40, 40, seed=1), start=0),
-    "open": lambda layout: replace(open_room(20, 20), start=0),
 }

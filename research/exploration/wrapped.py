@@ -11,33 +11,52 @@ from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import spsolve
 
 from farpoint.agents import train_tabular
-from farpoint.agents.episodic import optimal_value
 from farpoint.agents.tabular import TabularAgent
+from farpoint.agents.task import Task, optimal_value
 from farpoint.envs.world_env import WorldEnv
 from farpoint.exploration import DiscoveringWrapper
-from farpoint.paper.framework import Arrays
+from farpoint.simulation.tables import Episodes, episodes_of
 from farpoint.worlds import World
-from research.exploration.plan import explorer_of
+from research.exploration.places import make_place
+from research.exploration.plan import N_OPTIONS, WRAPPED_PLACES, explorer_of, finite, seeds_of
+from research.runner import Row
 
 _N_EVALUATIONS = 60
 _NEAR, _GAMMA = 0.9, 0.99
+# As `policy_values`, which has no time limit.
+_NO_LIMIT = 2**62
 # Step size and exploring episodes of `learn_from_scratch`, which learns from all that it remembers.
 _AGENT = {"algorithm": "intra-option", "alpha": 0.1, "exploring_episodes": 0.2, "replay": 10}
+
+
+def measure_wrapped(
+    place: str, method: str, probability: float | None, stage: str, n_runs: int, limit: int
+) -> list[Row]:
+    """Return when each run first reached the target, and when its best actions were near-optimal."""
+    where = WRAPPED_PLACES[place]
+    rows = []
+    for seed in seeds_of(stage, n_runs):
+        layout = seed % where.n_layouts
+        found = learned_under_wrapper(
+            make_place(where.world, layout), method=method, probability=probability,
+            n_options=N_OPTIONS, n_steps=limit, episode=where.episode or 0, seed=seed,
+        )  # fmt: skip
+        rows.append({"seed": seed, "layout": layout, **found})
+    return rows
 
 
 def learned_under_wrapper(
     world: World,
     *,
-    layout: int,
     method: str,
-    probability: float,
+    probability: float | None,
     n_options: int,
     n_steps: int,
     episode: int,
     seed: int,
     **agent: Any,
-) -> Arrays:
-    """Return the steps until the first reward, and until the best actions were near-optimal.
+) -> Row:
+    """Return the steps until the first reward, and until the best actions were near-optimal; None for never.
 
     ``agent``: other settings of `train_tabular`.
     """
@@ -49,11 +68,8 @@ def learned_under_wrapper(
     watch = _Watch(world, n_steps)
     train_tabular(env, n_steps, seed=seed, callback=watch, **{**_AGENT, "actions": how["actions"], **agent})
     return {
-        "first_target": np.array(watch.first_target),
-        "near_optimal": np.array(watch.near_optimal),
-        "n_seen": np.array(env.explorer.n_states),
-        "n_states": np.array(world.n_states),
-        "n_steps": np.array(n_steps),
+        **finite({"first": watch.first_target, "near_optimal": watch.near_optimal}),
+        "n_seen": env.explorer.n_states,
     }
 
 
@@ -66,7 +82,9 @@ class _Watch:
         self.first_target = self.near_optimal = float("inf")
         self._is_target = np.isin(np.arange(world.n_states), world.targets)
         self._starts = starts_of(world)
-        self._good_enough = _NEAR * optimal_value(world, self._is_target, self._starts, _GAMMA)
+        starts, start_cdf, _ = episodes_of(world, _NO_LIMIT)
+        task = Task.towards(world, world.targets, Episodes(starts, start_cdf, _NO_LIMIT))
+        self._good_enough = _NEAR * optimal_value(world, task, _GAMMA)
         self._moments: Iterator[int] = iter(np.geomspace(100, n_steps, _N_EVALUATIONS).astype(int).tolist())
         self._next = next(self._moments)
         self._n_episodes = 0
@@ -86,9 +104,8 @@ class _Watch:
         return True
 
     def _return(self, agent: TabularAgent) -> float:
-        values = np.zeros((self.world.n_states, agent.env.n_actions))
-        for state, row in agent.values.items():
-            values[state] = row[: agent.env.n_actions]  # type: ignore[call-overload]
+        values = np.zeros((self.world.n_states, agent.n_actions))
+        values[np.array(agent.index.labels)] = agent.values[:, : agent.n_actions]
         return float(policy_values(self.world, values, self._is_target, _GAMMA) @ self._starts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
 
-from farpoint.diffusion import cosine_similarities, extend, find_goals, score
-from farpoint.engines import each
-from farpoint.options import GraphOptions, OptionList, OptionSet
-from farpoint.paper.framework import Arrays
-from farpoint.worlds import SampleLog, World, named_world, random_maze
+from farpoint.deep import cosine_similarities
+from farpoint.diffusion import extend, find_goals, score
+from farpoint.envs import option_success
+from farpoint.options import GoalOptions, GoalPolicy, OptionList, Options
+from farpoint.paper.store import Arrays
+from farpoint.parallel import parallel_map
+from farpoint.worlds import Log, World, named_world, random_maze
 from research.large import coverage
-from research.large.plan import LARGE_MAZE
+from research.large.plan import LARGE_MAZE, TIMES, Results
 
 NEAR_MOVES = 2
 
@@ -34,7 +35,8 @@ def share_of_goals(world: World, true: NDArray[Any], estimated: NDArray[Any]) ->
     return float(np.isfinite(moves[wanted]).mean())
 
 
-def _extension(n_jobs: int, world_name: str, t: int, share: float, method: str, n_draws: int) -> Arrays:
+def extension_accuracy(world_name: str, t: int, share: float, method: str, n_draws: int, n_jobs: int = -1) -> Arrays:
+    """Return the accuracy of one extension in every draw."""
     world = _world(world_name)
     true = np.asarray(score(world, t))
     correlations, found = [], []
@@ -47,7 +49,9 @@ def _extension(n_jobs: int, world_name: str, t: int, share: float, method: str, 
     return {"correlation": np.array(correlations), "found": np.array(found)}
 
 
-def _neural(n_jobs: int, world_name: str, share: float, times: tuple[int, ...], n_steps: int, seed: int) -> Arrays:
+def neural_accuracy(
+    world_name: str, share: float, n_steps: int, times: tuple[int, ...] = TIMES, seed: int = 0
+) -> Arrays:
     """Return the accuracy of scores from eigenfunctions learned from the moves that begin in some of the states."""
     from farpoint.deep import learn_eigenfunctions
 
@@ -65,7 +69,8 @@ def _neural(n_jobs: int, world_name: str, share: float, times: tuple[int, ...], 
     return {"times": np.array(times), "correlation": np.array(correlations), "found": np.array(found)}
 
 
-def _cosines(n_jobs: int, world_name: str, objective: str, n_steps: int, seed: int) -> Arrays:
+def eigenfunction_cosines(world_name: str, objective: str, n_steps: int, seed: int = 0) -> Arrays:
+    """Return how close learned eigenfunctions come to the true ones."""
     from farpoint.deep import learn_eigenfunctions
 
     world = _world(world_name)
@@ -73,26 +78,22 @@ def _cosines(n_jobs: int, world_name: str, objective: str, n_steps: int, seed: i
     return {"cosines": np.asarray(cosine_similarities(functions, world))}
 
 
-def _coverage(
-    n_jobs: int,
+def agents_coverage(
     method: str,
-    policy: str,
     n_steps: int,
     n_agents: int,
     n_logs: int,
     n_log_steps: int,
-    n_updates: int,
     n_trials: int,
     option_probability: float,
     env: str,
+    n_jobs: int = -1,
 ) -> Arrays:
-    """Return the coverage of agents, ``n_agents`` for each of several logs with a training of its own."""
-    controllers = _controllers(env, n_logs, n_log_steps, n_updates, n_jobs) if policy == "learned" else ()
+    """Return the coverage of agents, ``n_agents`` for each of several logs."""
     checkpoints = np.unique(np.geomspace(10, n_steps, 40).astype(np.int64))
     shared = (env, method, n_log_steps, n_trials, n_agents, option_probability, checkpoints)
-    tasks = [(log, controllers[log] if controllers else None) for log in range(n_logs)]
     # Agents step environments in Python; a worker records the logs that it needs, which takes less than sending them.
-    found = list(each(_one_log, shared, tasks, n_jobs=n_jobs, processes=True))
+    found = list(parallel_map(_one_log, shared, range(n_logs), n_jobs=n_jobs, processes=True))
     return {
         "checkpoints": checkpoints,
         # Logs, agents, checkpoints.
@@ -105,17 +106,21 @@ def _coverage(
 
 
 def _one_log(
-    shared: tuple[str, str, int, int, int, float, NDArray[np.int64]], task: tuple[int, Any]
+    shared: tuple[str, str, int, int, int, float, NDArray[np.int64]], log: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return what agents saw with the options of one log, how often these arrive, and their goals."""
-    (env, method, n_log_steps, n_trials, n_agents, option_probability, checkpoints), (log, controller) = shared, task
-    options, success, goals = OptionList([]), np.empty(0), np.empty((0, 2))
+    env, method, n_log_steps, n_trials, n_agents, option_probability, checkpoints = shared
+    setting = coverage.SETTINGS[env]
+    maze = setting.make(10**9)
+    options: Options[Any] = OptionList([])
+    success, goals = np.empty(0), np.empty((0, 2))
     if method != "none":
-        learned = _learned_options(env, method, log, n_log_steps, controller, n_trials)
-        success, goals = _success(learned), learned.goals
-        # An option that fails more often than it succeeds, in rehearsals, is left out, as everywhere.
-        options = OptionList([learned[int(number)] for number in np.flatnonzero(success >= 0.5)])
-    maze = coverage.SETTINGS[env].make(10**9)
+        recorded, world = _recorded(env, log, n_log_steps)
+        assert world.observations is not None
+        goals = world.observations[coverage.goals_of(world, method, setting.n_options, seed=log)]
+        options = GoalOptions(GoalPolicy.from_log(recorded, radius=setting.radius, reversible=True), goals)
+        limit = coverage.MAX_OPTION_STEPS
+        success = option_success(maze, options, n_trials=n_trials, max_steps=limit, seed=log)
     seeds = range(log * n_agents, (log + 1) * n_agents)
     shares = [coverage.cells_seen(maze, options, option_probability, checkpoints, seed=seed) for seed in seeds]
     return np.array(shares), success, goals
@@ -123,46 +128,41 @@ def _one_log(
 
 # The logs of both environments.
 @lru_cache(maxsize=8)
-def _recorded(env: str, log: int, n_log_steps: int) -> tuple[SampleLog, World]:
+def _recorded(env: str, log: int, n_log_steps: int) -> tuple[Log, World]:
     setting = coverage.SETTINGS[env]
     recorded = coverage.record(setting, n_log_steps, seed=log)
     return recorded, coverage.sampled_world(recorded, setting, seed=log)
 
 
-@lru_cache(maxsize=2)
-def _controllers(env: str, n_logs: int, n_log_steps: int, n_updates: int, n_jobs: int) -> tuple[Any, ...]:
-    """Return a controller per log, the same for the goals of all methods: it only knows the way to places nearby."""
-    logs = [_recorded(env, log, n_log_steps)[0] for log in range(n_logs)]
-    return tuple(each(_one_controller, (logs, n_updates), range(n_logs), n_jobs=n_jobs))
+def extension(results: Results, world: str, t: int, share: float, method: str) -> Arrays:
+    """Return the accuracy of one extension; of a large world, of one draw."""
+    n_draws = 1 if world in results.scale.large_worlds else results.scale.n_draws
+    return results.get(extension_accuracy, world_name=world, t=t, share=share, method=method, n_draws=n_draws)
 
 
-def _one_controller(shared: tuple[list[SampleLog], int], log: int) -> Any:
-    from farpoint.deep import learn_controller
-
-    logs, n_updates = shared
-    return learn_controller(logs[log], n_updates=n_updates, seed=log)
+def neural(results: Results, world: str, share: float) -> Arrays:
+    """Return the accuracy of scores from eigenfunctions that were learned from some of the states."""
+    return results.get(neural_accuracy, world_name=world, share=share, n_steps=results.scale.n_neural_steps)
 
 
-def _learned_options(env: str, method: str, log: int, n_log_steps: int, controller: Any, n_trials: int) -> GraphOptions:
-    setting, (recorded, world) = coverage.SETTINGS[env], _recorded(env, log, n_log_steps)
-    return GraphOptions.learn(
-        recorded,
-        OptionSet(world, coverage.goals_of(world, method, setting.n_options, seed=log), method),
-        radius=setting.radius,
-        controller=controller,
-        n_trials=n_trials,
-        seed=log,
+def cosines(results: Results, world: str, objective: str) -> Arrays:
+    """Return how close learned eigenfunctions come to the true ones."""
+    n_steps = results.scale.n_cosine_steps
+    return results.get(eigenfunction_cosines, world_name=world, objective=objective, n_steps=n_steps)
+
+
+def coverage_of(results: Results, method: str, env: str) -> Arrays:
+    """Return how much of a continuous maze agents visit with the options of a method."""
+    scale = results.scale
+    return results.get(
+        agents_coverage,
+        env=env,
+        method=method,
+        # PointMaze is small, and its ball moves farther in a step.
+        n_steps=scale.n_coverage_steps if env == "maze" else scale.n_coverage_steps // 6,
+        n_agents=scale.n_agents,
+        n_logs=scale.n_logs,
+        n_log_steps=round(coverage.SETTINGS[env].log_share * scale.n_log_steps),
+        n_trials=scale.n_trials,
+        option_probability=scale.option_probability,
     )
-
-
-def _success(options: GraphOptions) -> NDArray[np.float64]:
-    assert options.success is not None
-    return options.success
-
-
-KINDS: Mapping[str, Callable[..., Arrays]] = {
-    "extension": _extension,
-    "neural": _neural,
-    "cosines": _cosines,
-    "coverage": _coverage,
-}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from farpoint.envs import record_samples
 from farpoint.options import Options, discover
-from farpoint.worlds import SampleLog, World
+from farpoint.worlds import Log, World
 
 # Walls are one cell thick, so that samples on the two sides of a wall are not neighbors.
 MAZE = """
@@ -74,7 +74,7 @@ def make_maze(max_steps: int = 10**9) -> Any:
 
 
 def _make_point_maze(max_steps: int) -> Any:
-    from farpoint.envs.point_maze import PointMaze
+    from research.point_maze import PointMaze
 
     return PointMaze(max_steps=max_steps)
 
@@ -85,12 +85,12 @@ SETTINGS = {
 }
 
 
-def record(setting: Setting, n_steps: int, *, seed: int) -> SampleLog:
+def record(setting: Setting, n_steps: int, *, seed: int) -> Log:
     """Return a log of random steps."""
     return record_samples(setting.make(setting.episode_length), n_steps, seed=seed)
 
 
-def sampled_world(log: SampleLog, setting: Setting, *, seed: int) -> World:
+def sampled_world(log: Log, setting: Setting, *, seed: int) -> World:
     """Return the graph of a log, made from nothing but its steps."""
     return World.from_samples(log, n_states=setting.n_samples, neighbors="temporal", seed=seed)
 

@@ -6,22 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.measures.statistics import Estimate, estimate
-from farpoint.report.names import METHOD_TITLES
+from farpoint.report.figures import METHOD_TITLES
 from farpoint.report.tables import Row, Share
+from research.large.computation import cosines, coverage_of, extension, neural
+from research.large.coverage import METHODS
 from research.large.plan import (
     EXTENSIONS,
     NEURAL_SHARES,
     OBJECTIVES,
-    POLICIES,
     SHARES,
     TIMES,
     WORLD_TITLES,
     Results,
-    cosine_part,
-    coverage_pairs,
-    coverage_part,
-    extension_part,
-    neural_part,
 )
 
 
@@ -34,7 +30,7 @@ def extension_rows(results: Results) -> list[Row]:
             for method in EXTENSIONS:
                 row: Row = {"world": WORLD_TITLES[world], "t": t, "method": method}
                 for share in SHARES:
-                    arrays = results[extension_part(world, t, share, method, scale)]
+                    arrays = extension(results, world, t, share, method)
                     row[f"from {share:.0%}"] = float(arrays["correlation"].mean())
                     row[f"from {share:.0%}, goals"] = Share(float(arrays["found"].mean()))
                 rows.append(row)
@@ -48,7 +44,7 @@ def _neural_row(results: Results, world: str, t: int) -> Row:
     for share in SHARES:
         row[f"from {share:.0%}"] = row[f"from {share:.0%}, goals"] = None
         if share in NEURAL_SHARES:
-            arrays, number = results[neural_part(world, share, results.scale)], TIMES.index(t)
+            arrays, number = neural(results, world, share), TIMES.index(t)
             row[f"from {share:.0%}"] = float(arrays["correlation"][number])
             row[f"from {share:.0%}, goals"] = Share(float(arrays["found"][number]))
     return row
@@ -60,24 +56,23 @@ def cosine_rows(results: Results) -> list[Row]:
     for world in results.scale.cosine_worlds:
         row: Row = {"world": WORLD_TITLES[world]}
         for objective in OBJECTIVES:
-            cosines = results[cosine_part(world, objective, results.scale)]["cosines"]
-            row[f"{objective.upper()}, mean"] = float(np.mean(cosines))
-            row[f"{objective.upper()}, least"] = float(np.min(cosines))
+            found = cosines(results, world, objective)["cosines"]
+            row[f"{objective.upper()}, mean"] = float(np.mean(found))
+            row[f"{objective.upper()}, least"] = float(np.min(found))
         rows.append(row)
     return rows
 
 
 def coverage_rows(results: Results, *, env: str) -> list[Row]:
-    """Return the share of a maze that was visited at the end, for each method and policy."""
+    """Return the share of a maze that was visited at the end, for each method."""
     rows: list[Row] = []
-    for method, policy in coverage_pairs(env):
-        arrays = results[coverage_part(method, policy, results.scale, env)]
+    for method in METHODS:
+        arrays = coverage_of(results, method, env)
         covered = over_logs(arrays["shares"][:, :, -1])
         success, n_steps = arrays["success"], int(arrays["checkpoints"][-1])
         rows.append(
             {
                 "goals": METHOD_TITLES[method].replace("options", "").strip() or method,
-                "policy": None if method == "none" else POLICIES[policy],
                 "success, least": None if method == "none" else float(success.min()),
                 "success, most": None if method == "none" else float(success.max()),
                 "option probability": None if method == "none" else results.scale.option_probability,

@@ -1,4 +1,4 @@
-"""What docs/methods.md shows of farpoint goals."""
+"""What docs/methods.md shows of farpoint goals and average goals."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from statistics import median
 from typing import Any
 
 from farpoint.measures import Estimate, format_number
-from farpoint.report.names import WORLD_TITLES
+from farpoint.report.figures import WORLD_TITLES
 from farpoint.report.tables import Row
 from research.goals import NUMBERS
-from research.runner import read_table, select
+from research.runner import column, read_table, select
 
 
 def change(new: float, old: float) -> str:
@@ -31,9 +31,11 @@ def paper_rows() -> list[Row]:
             "diffusion, p = ½": row["diffusion_half"],
             "farpoint, p = ½": row["farpoint_half"],
             "change at ½": change(row["farpoint_half"], row["diffusion_half"]),
+            "average, p = ½": row["average_half"],
             "diffusion, best p": row["diffusion_best"],
             "farpoint, own p": row["farpoint_own"],
             "change": change(row["farpoint_own"], row["diffusion_best"]),
+            "average, best p": row["average_best"],
         }
         for row in read_table("goals-paper")
     ]
@@ -53,6 +55,57 @@ def maze_rows() -> list[Row]:
         ratios = [row["farpoint"] / row["diffusion"] for row in select(table, n_options=number)]
         rows.append({"options": number, "median": change(median(ratios), 1.0), "worst": change(max(ratios), 1.0)})
     return rows
+
+
+# The columns of both objectives, and in which column of either table their numbers are.
+STEPS = {
+    "diffusion": ("diffusion_best", "diffusion"),
+    "farpoint": ("farpoint_own", "farpoint"),
+    "average": ("average_best", "average"),
+    "fast average": ("fast_best", "fast"),
+    "average, as published": ("star_best", None),
+}
+DECISIONS = {
+    "none": ("none_decisions", "none_decisions"),
+    "diffusion": ("diffusion_decisions", "diffusion_decisions"),
+    "farpoint": ("farpoint_decisions", "farpoint_decisions"),
+    "average": ("average_decisions", "average_decisions"),
+    "fast average": ("fast_decisions", "fast_decisions"),
+    "average, as published": ("star_decisions", None),
+}
+
+
+def objective_rows(columns: dict[str, tuple[str, str | None]]) -> Callable[[], list[dict[str, Any]]]:
+    """Return the function that returns one objective in the paper's worlds, and its medians over the mazes."""
+
+    def rows() -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = [
+            {"world": WORLD_TITLES[row["world"]], "options": row["n_options"]}
+            | {title: row[name] for title, (name, _) in columns.items()}
+            for row in read_table("goals-paper")
+        ]
+        for number in NUMBERS:
+            some = select(read_table("goals-mazes"), n_options=number)
+            medians = {
+                title: None if name is None else median(column(some, name)) for title, (_, name) in columns.items()
+            }
+            found.append({"world": f"{len(some)} mazes (median)", "options": number} | medians)
+        return found
+
+    return rows
+
+
+def average_against(other: str, columns: dict[str, tuple[str, str | None]]) -> Callable[[], str]:
+    """Return the function that says by how much average goals differ from others, from least to most, in all rows."""
+
+    def text() -> str:
+        changes = [100 * (row["average"] / row[other] - 1) for row in objective_rows(columns)()]
+        low, high = min(changes), max(changes)
+        if low < 0.0 < high:
+            return f"from {-low:.0f} % fewer to {high:.0f} % more"
+        return f"{low:.0f} to {high:.0f} % more" if low >= 0.0 else f"{-high:.0f} to {-low:.0f} % fewer"
+
+    return text
 
 
 def better() -> str:
@@ -86,6 +139,12 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "paper": paper_rows,
     "paper_range": paper_range,
     "mazes": maze_rows,
+    "steps": objective_rows(STEPS),
+    "decisions": objective_rows(DECISIONS),
+    "decisions_to_diffusion": average_against("diffusion", DECISIONS),
+    "steps_to_diffusion": average_against("diffusion", STEPS),
+    "decisions_to_farpoint": average_against("farpoint", DECISIONS),
+    "steps_to_farpoint": average_against("farpoint", STEPS),
     "better": better,
     "large_states": large("farpoint", "n_states"),
     "large_seconds": large("farpoint", "seconds"),
@@ -97,5 +156,4 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "rustworkx_ratio": rustworkx_ratio,
     "sources_states": large("betweenness, 100 sources", "n_states"),
     "sources_seconds": large("betweenness, 100 sources", "seconds"),
-    "sources_bound": large("betweenness, 100 sources", "bound"),
 }

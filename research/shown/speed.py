@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farpoint.measures import format_number
-from farpoint.report.curves import tidy
-from farpoint.report.sheets import new_figure
+from farpoint.report.figures import new_figure
+from farpoint.report.results import tidy
 from farpoint.report.tables import Row
 from research.runner import Picture, grouped, read_table, select
 from research.speed import GOALS_SIDE, PEERS, ROOM_SIDE, SIDES, SIZE_PEERS, TIME_PEERS, TIMES_SIDE, TWO_TIMES_SIDE, T

@@ -1,7 +1,7 @@
 """One thread of linear algebra, so that sums are added in the same order on every machine.
 
 BLAS adds in another order with another number of threads, and then the last digits of a result differ. Everything
-public that multiplies or decomposes dense matrices does so on one thread; parallel work is done by `farpoint.engines`.
+public that multiplies or decomposes dense matrices does so on one thread; parallel work is done by `farpoint.parallel`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """The decorators of compiled functions: numba, with its cache where one can be written.
 
+Nothing is compiled, and numba is not imported, before the first call, so a kernel can stand in any module, beside the
+function that calls it.
+
 Numba keeps machine code until the file that defines a function changes. A function in another file that calls or
 inlines an edited one would go on with the old code, so every entry of the cache also carries `kernel_digest`.
 """
@@ -9,24 +12,36 @@ from __future__ import annotations
 import ast
 import hashlib
 import time
-from collections.abc import Callable, Iterable
-from functools import cache, wraps
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, update_wrapper
 from pathlib import Path
+from threading import RLock
+from types import CellType, CodeType, FunctionType
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# A function of arrays up to this length is interpreted for the first half second in all, about the time to compile it.
-_SHORT = 5_000
+# Calls with short arrays are interpreted for this time in all, about as long as compiling takes.
 _SECONDS = 0.5
-_DECORATORS = frozenset({"compiled", "allocation_free", "compiled_when_worth"})
+_DECORATORS = frozenset({"compiled", "allocation_free"})
+_LOCK = RLock()
 
 
-def compiled(**settings: Any) -> Callable[[Function], Function]:
-    """Return a decorator that compiles a function with numba and keeps the result for the next process.
+def compiled(*, interpret_up_to: int = 0, **settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator that compiles a function with numba at its first call and keeps the result on disk.
 
     In a container the package and the home folder may both be read-only: then there is no place for the cache, and the
-    function is compiled in every process instead.
+    function is compiled in every process instead. With ``NUMBA_DISABLE_JIT=1`` in the environment every function is
+    interpreted.
+
+    Parameters
+    ----------
+    interpret_up_to
+        Interpret a call whose first argument is an array of at most this size, until half a second was spent in such
+        calls, so that a small world does not wait for the compiler. Only for a function that gives the same result
+        both ways: an interpreted sum of small integers, as of uint8, overflows where a compiled one does not.
+    settings
+        Arguments of ``numba.njit``.
 
     Examples
     --------
@@ -36,24 +51,124 @@ def compiled(**settings: Any) -> Callable[[Function], Function]:
     >>> double(4.0)
     8.0
     """
+    return lambda function: Kernel(function, settings, interpret_up_to)  # type: ignore[return-value]
 
-    def decorate(function: Function) -> Function:
-        import numba
 
-        try:
-            decorated = numba.njit(cache=True, **settings)(function)
-        except RuntimeError as error:
-            if "cannot cache" not in str(error):
-                raise
-            return numba.njit(**settings)(function)  # type: ignore[no-any-return]
-        # Without a cache where compiling is switched off (NUMBA_DISABLE_JIT).
-        if hasattr(decorated, "_cache"):
-            # An entry with another stamp is compiled again and replaced, so that no old files pile up.
-            entries = decorated._cache._cache_file
-            entries._source_stamp = (entries._source_stamp, kernel_digest())
-        return decorated  # type: ignore[no-any-return]
+def allocation_free(**settings: Any) -> Callable[[Function], Function]:
+    """Return a decorator like `compiled` for a function that makes no arrays, only reads and writes those it is given.
 
-    return decorate
+    Otherwise numba counts the references to an array whenever it is taken out of a tuple: an atomic operation, so that
+    a step of a simulation, which looks at a dozen arrays, takes ten times as long as it needs to.
+
+    Neither arrays nor views of them may be returned. A function that it calls must be allocation-free too, or inlined:
+    one that makes arrays, compiled for this caller first, would lose its counts for every other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> @allocation_free(nogil=True)
+    ... def total(arrays):
+    ...     return arrays[0][0] + arrays[1][0]
+    >>> total((np.arange(3.0), np.ones(2)))
+    1.0
+    """
+    return compiled(_nrt=False, **settings)
+
+
+class Kernel:
+    """A function that is compiled at its first call. Kernels that it calls are compiled into it.
+
+    Examples
+    --------
+    >>> kernel = Kernel(lambda x: x + 1, {})
+    >>> kernel(1)
+    2
+    """
+
+    def __init__(self, function: Callable[..., Any], settings: dict[str, Any], interpret_up_to: int = 0) -> None:
+        update_wrapper(self, function)
+        self._function: Any = function
+        self._settings = settings
+        self._interpret_up_to = interpret_up_to
+        self._seconds = 0.0
+        self._made: dict[str, Any] = {}
+        self._call = self._interpret_short if interpret_up_to else self._compile
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Return the function's result."""
+        return self._call(*arguments)
+
+    def __reduce__(self) -> str:
+        return self._function.__qualname__  # type: ignore[no-any-return]
+
+    def _compile(self, *arguments: Any) -> Any:
+        self._call = self.version("compiled")
+        return self._call(*arguments)
+
+    def _interpret_short(self, *arguments: Any) -> Any:
+        if self._seconds > _SECONDS or arguments[0].size > self._interpret_up_to:
+            return self.version("compiled")(*arguments)
+        began = time.perf_counter()
+        result = self.version("interpreted")(*arguments)
+        self._seconds += time.perf_counter() - began
+        return result
+
+    def version(self, kind: str) -> Callable[..., Any]:
+        """Return the ``"compiled"`` or the ``"interpreted"`` function; kernels that it calls are of that kind too.
+
+        >>> Kernel(lambda x: x + 1, {}).version("interpreted")(1)
+        2
+        """
+        if kind not in self._made:
+            with _LOCK:
+                making = dict[Kernel, Any]()
+                self._make(kind, making)
+                # A kernel may call itself: other threads see it when it is complete.
+                for kernel, made in making.items():
+                    kernel._made.setdefault(kind, made)
+        return self._made[kind]  # type: ignore[no-any-return]
+
+    def _make(self, kind: str, making: dict[Kernel, Any]) -> Any:
+        """Make this function, and first all kernels that it calls."""
+        if kind in self._made:
+            return self._made[kind]
+        if self in making:
+            return making[self]
+        # A copy: in its module the names of other kernels stay kernels, for Python code that calls them.
+        function, names = self._function, dict(self._function.__globals__)
+        cells = tuple(CellType(cell.cell_contents) for cell in function.__closure__ or ())
+        copied = FunctionType(function.__code__, names, function.__name__, function.__defaults__, cells)
+        made = making[self] = _decorated(copied, self._settings) if kind == "compiled" else copied
+        for name in _global_names(function.__code__):
+            if isinstance(value := names.get(name), Kernel):
+                names[name] = value._make(kind, making)
+        for cell in cells:
+            if isinstance(value := cell.cell_contents, Kernel):
+                cell.cell_contents = value._make(kind, making)
+        return made
+
+
+def _global_names(code: CodeType) -> set[str]:
+    """Return the names that a function may look up in its module, those of functions inside it too."""
+    inner = [_global_names(value) for value in code.co_consts if isinstance(value, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _decorated(function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+    import numba
+
+    try:
+        decorated = numba.njit(cache=True, **settings)(function)
+    except RuntimeError as error:
+        if "cannot cache" not in str(error):
+            raise
+        return numba.njit(**settings)(function)
+    # Without a cache where compiling is switched off (NUMBA_DISABLE_JIT).
+    if hasattr(decorated, "_cache"):
+        # An entry with another stamp is compiled again and replaced, so that no old files pile up.
+        entries = decorated._cache._cache_file
+        entries._source_stamp = (entries._source_stamp, kernel_digest())
+    return decorated
 
 
 @cache
@@ -69,59 +184,66 @@ def kernel_digest(root: Path = Path(__file__).parent) -> str:
     """
     sources = {path: path.read_text(encoding="utf-8") for path in sorted(root.rglob("*.py"))}
     # This module names the decorators without compiling anything.
-    kernels = {
+    new = {
         path
         for path, source in sources.items()
         if any(f"{name}(" in source for name in _DECORATORS) and path != Path(__file__)
     }
-    trees, new = dict[Path, ast.Module](), kernels
-    called = set[str]()
-    while new:
-        for path in new:
-            trees[path] = ast.parse(sources[path])
-        fixed = {path: _fixed_statements(trees[path]) for path in new}
-        called |= {name for path in new for node in fixed[path] for name in _called(node)}
-        # A module without kernels matters only by its constants, and by what they are made of.
-        wanted = {path: None if path in kernels else _names(fixed[path]) for path in new}
-        new = {
-            file for path in new for file in _imported(trees[path], root, wanted[path])
-        } & sources.keys() - trees.keys()
+    modules = {path: _statements(sources[path]) for path in sorted(new)}
+    needed = {path: set[str]() for path in modules}
+    called, before = set[str](), -1
+    while (known := len(called) + sum(map(len, needed.values()))) > before:
+        before = known
+        for path in list(modules):
+            counted = [one for one in modules[path] if one.counts(called)]
+            called.update(*(one.called for one in counted))
+            needed[path].update(*(one.names for one in counted))
+            imports = [each for one in modules[path] if one in counted or one.is_import for each in one.imports]
+            for module, alias in imports:
+                if _name_of(alias) in needed[path]:
+                    for file in _files_of(module, alias, root) & sources.keys():
+                        if file not in modules:
+                            modules[file] = _statements(sources[file])
+                        # It may only pass the name on.
+                        needed.setdefault(file, set()).add(alias.name)
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(trees):
+    for path in sorted(modules):
         digest.update(f"{path.relative_to(root)}\n".encode())
-        for node in trees[path].body:
-            if isinstance(node, ast.FunctionDef) and node.name not in called and _names([node]).isdisjoint(_DECORATORS):
-                continue
-            if path not in kernels and isinstance(node, (ast.Import, ast.ImportFrom)):
-                continue
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                continue  # a docstring
-            digest.update(_code(without_docstrings(_without_methods(node))).encode())
+        for one in modules[path]:
+            if one.is_import:
+                used = [f"{module} {_code(alias)}" for module, alias in one.imports if _name_of(alias) in needed[path]]
+                digest.update("".join(used).encode())
+            elif one.counts(called):
+                digest.update(_code(without_docstrings(one.node)).encode())
     return digest.hexdigest()
 
 
-def _fixed_statements(tree: ast.Module) -> list[ast.AST]:
-    """Return the statements of a module that numba treats as fixed: everything but functions and imports."""
-    left_out = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
-    return [_without_methods(node) for node in tree.body if not isinstance(node, left_out)]
+class _Statement:
+    """A statement at the top of a module: the names in it and the functions called when the module is imported."""
+
+    def __init__(self, node: ast.stmt) -> None:
+        self.node = node
+        if isinstance(node, ast.ClassDef):
+            node.body = [inner for inner in node.body if not isinstance(inner, ast.FunctionDef)] or [ast.Pass()]
+        parts = list(ast.walk(node))
+        self.names = {part.id for part in parts if isinstance(part, ast.Name)}
+        self.imports = list(_imports(parts))
+        self.is_import = isinstance(node, (ast.Import, ast.ImportFrom))
+        self.is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        self.is_kernel = self.is_function and not self.names.isdisjoint(_DECORATORS)
+        calls = [] if self.is_kernel else [part.func for part in parts if isinstance(part, ast.Call)]
+        self.called = {one.id for one in calls if isinstance(one, ast.Name)}
+        self.called |= {one.attr for one in calls if isinstance(one, ast.Attribute)}
+
+    def counts(self, called: set[str]) -> bool:
+        """Return whether machine code may depend on all of it; of an import it may depend on some names."""
+        if self.is_import or (isinstance(self.node, ast.Expr) and isinstance(self.node.value, ast.Constant)):
+            return False  # the constant is a docstring
+        return not self.is_function or self.is_kernel or self.node.name in called  # type: ignore[attr-defined]
 
 
-def _without_methods(node: ast.stmt) -> ast.stmt:
-    if isinstance(node, ast.ClassDef):
-        node.body = [inner for inner in node.body if not isinstance(inner, ast.FunctionDef)] or [ast.Pass()]
-    return node
-
-
-def _names(nodes: Iterable[ast.AST]) -> set[str]:
-    return {inner.id for node in nodes for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-
-
-def _called(node: ast.AST) -> set[str]:
-    """Return the names of functions that are called while a module is imported."""
-    calls = [inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call)]
-    return {one.id for one in calls if isinstance(one, ast.Name)} | {
-        one.attr for one in calls if isinstance(one, ast.Attribute)
-    }
+def _statements(source: str) -> list[_Statement]:
+    return [_Statement(node) for node in ast.parse(source).body]
 
 
 def _code(node: object) -> str:
@@ -169,84 +291,31 @@ def files_behind(paths: Iterable[Path], *roots: Path) -> set[Path]:
     found, new = set[Path](), set(paths)
     while new:
         found |= new
-        trees = [ast.parse(path.read_text(encoding="utf-8")) for path in new]
-        new = {file for tree in trees for root in roots for file in _imported(tree, root) if file.exists()} - found
+        imports = [each for path in new for each in _imports(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))]
+        files = {file for module, alias in imports for root in roots for file in _files_of(module, alias, root)}
+        new = {file for file in files if file.exists()} - found
     return found
 
 
-def _imported(tree: ast.Module, root: Path, wanted: set[str] | None = None) -> set[Path]:
-    """Return the files of a package from which a module imports; with ``wanted``, those of these names only."""
-    files = set[Path]()
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.alias]]:
+    """Yield a module and what is imported from it, or the module alone."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
-            modules = [(node.module or "", alias) for alias in node.names]
+            yield from ((node.module or "", alias) for alias in node.names)
         elif isinstance(node, ast.Import):
-            modules = [(alias.name, alias) for alias in node.names]
-        else:
-            continue
-        for module, alias in modules:
-            top, *rest = module.split(".")
-            if top == root.name and (wanted is None or (alias.asname or alias.name.split(".")[0]) in wanted):
-                place = root.joinpath(*rest)
-                # A name that is imported from a package may be one of its modules.
-                files |= {place.with_suffix(".py"), place / "__init__.py", place / f"{alias.name}.py"}
-    return files
+            yield from ((alias.name, alias) for alias in node.names)
 
 
-def allocation_free(**settings: Any) -> Callable[[Function], Function]:
-    """Return a decorator like `compiled` for a function that makes no arrays, only reads and writes those it is given.
-
-    Otherwise numba counts the references to an array whenever it is taken out of a tuple: an atomic operation, so that
-    a step of a simulation, which looks at a dozen arrays, takes ten times as long as it needs to.
-
-    Neither arrays nor views of them may be returned. A function that it calls must be allocation-free too, or inlined:
-    one that makes arrays, compiled for this caller first, would lose its counts for every other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> @allocation_free(nogil=True)
-    ... def total(arrays):
-    ...     return arrays[0][0] + arrays[1][0]
-    >>> total((np.arange(3.0), np.ones(2)))
-    1.0
-    """
-    return compiled(_nrt=False, **settings)
+def _name_of(alias: ast.alias) -> str:
+    """Return the name under which something is imported."""
+    return alias.asname or alias.name.split(".")[0]
 
 
-def compiled_when_worth(**settings: Any) -> Callable[[Function], Function]:
-    """Return a decorator like `compiled` for loops over short arrays: the first half second of them is interpreted.
-
-    So a small world does not wait for a compiler. The function must take a one-dimensional array first, whose length
-    says how much there is to do, and call no compiled function.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> @compiled_when_worth()
-    ... def last(values):
-    ...     return values[values.size - 1]
-    >>> last(np.arange(3))
-    np.int64(2)
-    """
-
-    def decorate(function: Function) -> Function:
-        spent = 0.0
-
-        @cache
-        def fast() -> Any:
-            return compiled(**settings)(function)
-
-        @wraps(function)
-        def either(array: Any, *others: Any) -> Any:
-            nonlocal spent
-            if array.size > _SHORT or spent > _SECONDS:
-                return fast()(array, *others)
-            began = time.perf_counter()
-            result = function(array, *others)
-            spent += time.perf_counter() - began
-            return result
-
-        return either  # type: ignore[return-value]
-
-    return decorate
+def _files_of(module: str, alias: ast.alias, root: Path) -> set[Path]:
+    """Return the files of a package that an import may read."""
+    top, *rest = module.split(".")
+    if top != root.name:
+        return set()
+    place = root.joinpath(*rest)
+    # A name that is imported from a package may be one of its modules.
+    return {place.with_suffix(".py"), place / "__init__.py", place / f"{alias.name}.py"}

@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -113,7 +114,8 @@ def check_integer(what: str, value: object, least: int | None = None, most: int 
     if not whole:
         raise InvalidInput(f"{what} must be a whole number; got {value!r}.")
     number: int = int(value)  # type: ignore[call-overload]
-    if number < (-(2**63) if least is None else least):
+    least = -(2**63) if least is None else least
+    if number < least:
         raise InvalidInput(f"{what} must be at least {least}; got {number}.")
     if number > most:
         raise InvalidInput(f"{what} must be at most {most}; got {number}.")
@@ -155,21 +157,52 @@ def check_generator(value: object) -> None:
 
 
 def check_memory(what: str, value: object, n_bytes: float) -> None:
-    """Fail before any work if so many bytes are more than the memory of this machine.
+    """Fail before any work if ``n_bytes`` are more than `available_memory`.
 
     >>> check_memory("n_states", 10**15, 8e15)
     Traceback (most recent call last):
     farpoint.errors.InvalidInput: n_states must fit into the memory of this machine (... GB); got 1000000000000000, ...
     """
-    try:
-        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # a system that does not say
-        room = 2**36
+    room = available_memory()
     if n_bytes > room:
         raise InvalidInput(
             f"{what} must fit into the memory of this machine ({room / 1e9:.3g} GB); got {value}, which takes "
             f"{n_bytes / 1e9:.3g} GB."
         )
+
+
+def available_memory(root: Path = Path("/")) -> int:
+    """Return the bytes of memory that this process may use: of the machine, or of its container where that has less.
+
+    >>> available_memory() > 2**20
+    True
+    """
+    try:
+        room = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # a system that does not say
+        room = 2**36
+    for file in _memory_limits(root):
+        with suppress(OSError, ValueError):  # no such file, or the word "max"
+            room = min(room, int(file.read_text()))
+    return room
+
+
+def _memory_limits(root: Path) -> Iterator[Path]:
+    """Yield the files of Linux that may hold a limit: that of a group and of all groups around it, of both versions."""
+    try:
+        lines = (root / "proc/self/cgroup").read_text().splitlines()
+    except (OSError, ValueError):
+        return
+    for line in lines:
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            top, name = root / "sys/fs/cgroup", "memory.max"
+        elif "memory" in controllers.split(","):
+            top, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        else:
+            continue
+        inside = Path(group.lstrip("/"))
+        yield from (top / folder / name for folder in (inside, *inside.parents))
 
 
 def check_time(t: object) -> float:

@@ -47,7 +47,9 @@ def discovery() -> Computation:
     def run(*, shape: tuple[int, int] = (280, 300), **changes: Any) -> Content:
         world = fp.open_room(*shape)
         options = fp.discover(world, **{"t": 3, "solver": "local", "n_jobs": 1, **changes})
-        return {"goals": options.goals, **options.record}
+        maxima = options.record["maxima"]
+        parts = {name: getattr(maxima, name) for name in ("states", "heights", "prominences")}
+        return {"goals": options.goals, **options.record, "maxima": None, **parts}
 
     return Computation(run, [({"t": 4}, "t"), ({"shape": (281, 300)}, "world")])
 
@@ -69,59 +71,12 @@ def eigenfunctions() -> Computation:
     return Computation(run, changes)
 
 
-def goal_policies() -> Computation:
-    pytest.importorskip("stable_baselines3")
-
-    def run(**changes: Any) -> Content:
-        settings = {
-            "goals": [[0.5, 0.5], [3.5, 0.5]],
-            "radius": 0.5,
-            "n_steps": 450,
-            "chunk_steps": 150,
-            "max_steps": 15,
-            "hidden": [8],
-            "n_waves": 4,
-            "n_envs": 2,
-            "n_trials": 3,
-            "min_success": 0.0,
-            **changes,
-        }
-        options = fp.learn_options(fp.ContinuousMaze("...."), **settings)
-        layers = dict(enumerate((*options.network.weights, *options.network.biases)))
-        return {"goals": options.goals, "success": options.success, **{f"layer {n}": a for n, a in layers.items()}}
-
-    changes: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 1}, "seed"),
-        ({"radius": 0.4}, "radius"),
-        ({"goals": [[0.5, 0.5], [2.5, 0.5]]}, "goals"),
-    ]
-    return Computation(run, changes)
-
-
-def near_goals(*, trying: bool, actions: str = "directions") -> Computation:
-    pytest.importorskip("torch")
-
-    def run(*, length: int = 4, **changes: Any) -> Content:
-        env = fp.ContinuousMaze("." * length, start="random", max_steps=20, actions=actions)
-        log = fp.envs.record_samples(env, 200, seed=0)
-        small = {"n_updates": 250, "hidden": [8], "n_waves": 4, "batch_size": 16, "n_tries": 40}
-        control = fp.deep.learn_controller(log, env=env if trying else None, **{**small, **changes})
-        return control.network.arrays()
-
-    changes: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 1}, "seed"),
-        ({"horizon": 5}, "horizon"),
-        ({"length": 5}, "log"),
-    ]
-    return Computation(run, changes + ([({"n_actions": 9}, "n_actions")] if actions == "box" else []))
-
-
 def restarting(restart: float) -> fp.World:
     n_states = 70_000
     line = fp.grid((n_states,))
     starts = np.zeros(n_states)
     starts[[0, n_states // 2]] = 0.5
-    return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, restart), starts=starts)
+    return fp.World.from_matrix(line.transitions, line.choice_ptr, restart=np.full(n_states, restart), starts=starts)
 
 
 COMPUTATIONS: dict[str, Callable[[], Computation]] = {
@@ -131,13 +86,8 @@ COMPUTATIONS: dict[str, Callable[[], Computation]] = {
     "score with restarts": lambda: score(lambda: restarting(0.1), lambda: restarting(0.2)),
     "discovery": discovery,
     "eigenfunctions": eigenfunctions,
-    "goal policies": goal_policies,
-    "near goals": lambda: near_goals(trying=False),
-    "near goals, tried": lambda: near_goals(trying=True),
-    "near goals, any action": lambda: near_goals(trying=False, actions="box"),
-    "near goals, any action, tried": lambda: near_goals(trying=True, actions="box"),
 }
-NEED_TORCH = [name for name in COMPUTATIONS if name.startswith(("eigenfunctions", "goal", "near"))]
+NEED_TORCH = [name for name in COMPUTATIONS if name.startswith("eigenfunctions")]
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidFile, OutputError
-from farpoint.files import PieceFolder, read_arrays, write_arrays
-from tests.helpers.options import learned_actor, learned_controller, learned_options, picture_metric
+from farpoint.files import Checkpoint, read_arrays, write_arrays
+from tests.helpers.options import goal_policy, picture_metric
 from tests.helpers.worlds import WORLDS
 
 Content = dict[str, Any]
@@ -35,7 +34,9 @@ def option_set(method: str) -> Format:
     options = fp.discover(world, method, t=13)
 
     def content(loaded: fp.OptionSet) -> Content:
-        record = {f"record {name}": value for name, value in loaded.record.items()}
+        record = {f"record {name}": value for name, value in loaded.record.items() if name != "maxima"}
+        if maxima := loaded.record.get("maxima"):
+            record |= {name: getattr(maxima, name) for name in ("heights", "prominences")}
         parts = {name: getattr(loaded, name) for name in ("goals", "method", "initiation", "climbs")}
         return {**parts, **record, "first": loaded[0].choice_probabilities()}
 
@@ -46,35 +47,23 @@ def world(name: str) -> Format:
     made = WORLDS[name]()
 
     def content(loaded: fp.World) -> Content:
-        parts = {item.name: getattr(loaded, item.name) for item in fields(fp.World) if item.name != "known"}
-        matrix = parts.pop("transitions")
+        parts = {item.name: getattr(loaded, item.name) for item in fields(fp.World) if item.name != "source"}
+        parts |= {name: getattr(loaded, name) for name in ("choice_ptr", "actions", "weights", "lengths")}
+        matrix = loaded.transitions
         return {**parts, "data": matrix.data, "indices": matrix.indices, "fingerprint": loaded.fingerprint}
 
     return Format(made.save, lambda path: content(fp.World.load(path)))
 
 
-def learned() -> Format:
-    def content(loaded: fp.LearnedOptions) -> Content:
-        parts = {name: getattr(loaded, name) for name in ("goals", "success", "radius", "record")}
-        network = {name: getattr(loaded.network, name) for name in ("center", "scale", "frequencies")}
-        layers = dict(enumerate((*loaded.network.weights, *loaded.network.biases)))
-        return {**parts, **network, **{f"layer {number}": layer for number, layer in layers.items()}}
+def policy() -> Format:
+    places = np.random.default_rng(0).uniform(0.0, [4.0, 3.0], (20, 2))
 
-    return Format(learned_options().save, lambda path: content(fp.LearnedOptions.load(path)))
+    def content(loaded: fp.GoalPolicy) -> Content:
+        goal = places[0]
+        decisions = {"actions": loaded(places, goal), "distances": loaded.distance(places, goal)}
+        return {"shown": repr(loaded), "unknown": loaded.unknown, "way": loaded.route(places[1], goal), **decisions}
 
-
-def controller() -> Format:
-    def content(loaded: fp.options.LearnedController) -> Content:
-        return {"record": loaded.record, "actions": loaded.actions, **loaded.network.arrays()}
-
-    return Format(learned_controller().save, lambda path: content(fp.options.LearnedController.load(path)))
-
-
-def actor() -> Format:
-    def content(loaded: fp.options.LearnedActor) -> Content:
-        return {"record": loaded.record, "low": loaded.low, "high": loaded.high, **loaded.network.arrays()}
-
-    return Format(learned_actor().save, lambda path: content(fp.options.LearnedActor.load(path)))
+    return Format(goal_policy().save, lambda path: content(fp.GoalPolicy.load(path)))
 
 
 def metric() -> Format:
@@ -96,25 +85,6 @@ def eigenfunctions() -> Format:
     return Format(functions.save, lambda path: content(fp.deep.Eigenfunctions.load(path)))
 
 
-def agent() -> Format:
-    pytest.importorskip("stable_baselines3")
-    env = gym.make("FrozenLake-v1", is_slippery=False)
-    settings = {"learning_starts": 4, "buffer_size": 50, "train_freq": (2, "step"), "policy_kwargs": {"net_arch": [4]}}
-    trained = fp.SMDPDQN("MlpPolicy", env, seed=0, device="cpu", **settings).learn(20)
-
-    def content(loaded: Any) -> Content:
-        weights = {name: tensor.detach().numpy() for name, tensor in loaded.policy.state_dict().items()}
-        optimizer = {f"step {number}": float(one["step"]) for number, one in moments(loaded)}
-        names = ("num_timesteps", "exploration_rate", "gamma", "buffer_size", "learning_starts", "train_freq")
-        return {**weights, **optimizer, **{name: getattr(loaded, name) for name in names}}
-
-    def moments(loaded: Any) -> Any:
-        return loaded.policy.optimizer.state_dict()["state"].items()
-
-    assert len(moments(trained)) > 0
-    return Format(trained.save, lambda path: content(fp.SMDPDQN.load(path, env, device="cpu")))
-
-
 ARRAYS = {
     "numbers": np.linspace(0.0, 1.0, 5_000).reshape(1_000, 5),
     "flags": np.array([True, False]),
@@ -134,8 +104,8 @@ def arrays(*, compressed: bool) -> Format:
 
 
 def piece() -> Format:
-    def folder(path: Path) -> PieceFolder:
-        return PieceFolder(path.parent, "example", {"t": 4})
+    def folder(path: Path) -> Checkpoint:
+        return Checkpoint(path.parent, "example", {"t": 4})
 
     def read(path: Path) -> Content:
         # A piece that cannot be read is computed again.
@@ -153,17 +123,14 @@ FORMATS: dict[str, Callable[[], Format]] = {
     "cover options": lambda: option_set("cover"),
     "labeled world": lambda: world("door_key"),
     "sampled world": lambda: world("temporal_samples"),
-    "learned options": learned,
-    "learned controller": controller,
-    "continuous controller": actor,
+    "goal policy": policy,
     "metric of pictures": metric,
     "eigenfunctions": eigenfunctions,
-    "exploring agent": agent,
     "arrays": lambda: arrays(compressed=False),
     "compressed arrays": lambda: arrays(compressed=True),
     "piece": piece,
 }
-NEED_TORCH = ("eigenfunctions", "exploring agent")
+NEED_TORCH = ("eigenfunctions",)
 # Arrays of any kind; the other files are of something that must be complete.
 ANY_CONTENT = ("arrays", "compressed arrays", "piece")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from scipy.sparse import issparse
 import farpoint as fp
 from farpoint.diffusion import Walk, lazy_walk
 from farpoint.errors import InvalidInput, NotConnected
+from farpoint.worlds.choices import ChoiceTable
 from tests.helpers import brute
 from tests.helpers.worlds import WORLDS, assert_same_world
 
@@ -21,12 +24,14 @@ Matrix = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_contract(name: str) -> None:
+def test_contract(name: str, tmp_path: Path) -> None:
     world = WORLDS[name]()
     check_that_choices_are_distributions_grouped_by_state(world)
     check_that_adjacency_joins_the_choices_without_loops(world)
     check_that_arrays_cannot_be_written(world)
-    check_that_a_pickled_world_is_the_same(world)
+    check_that_pickled_and_copied_worlds_are_the_same(world)
+    check_that_a_saved_world_is_the_same(world, tmp_path)
+    check_that_a_changed_copy_keeps_everything_else(world)
     check_that_find_state_is_the_inverse_of_labels(world)
     check_that_targets_and_starts_are_states(world)
     check_that_the_walk_is_the_one_written_out(world)
@@ -113,8 +118,8 @@ def check_that_adjacency_joins_the_choices_without_loops(world: fp.World) -> Non
 
 
 def check_that_arrays_cannot_be_written(world: fp.World) -> None:
-    for item in fields(fp.World):
-        value = getattr(world, item.name)
+    names = [item.name for kind in (fp.World, ChoiceTable) for item in fields(kind) if item.name != "source"]
+    for value in (getattr(world, name) for name in names):
         if issparse(value):
             assert_read_only(value.data, value.indices, value.indptr)
         elif isinstance(value, np.ndarray):
@@ -122,7 +127,7 @@ def check_that_arrays_cannot_be_written(world: fp.World) -> None:
     for matrix in (world.adjacency, world.neighbors, world.incoming):
         assert_read_only(matrix.data, matrix.indices, matrix.indptr)
     if world.floor is not None:
-        assert_read_only(world.floor)
+        assert_read_only(world.floor.cells, world.floor.row_starts)
 
 
 def assert_read_only(*arrays: NDArray[Any]) -> None:
@@ -131,10 +136,25 @@ def assert_read_only(*arrays: NDArray[Any]) -> None:
             array[...] = 0
 
 
-def check_that_a_pickled_world_is_the_same(world: fp.World) -> None:
-    copy = pickle.loads(pickle.dumps(world))
-    assert_same_world(copy, world)
-    check_that_arrays_cannot_be_written(copy)
+def check_that_pickled_and_copied_worlds_are_the_same(world: fp.World) -> None:
+    for again in (pickle.loads(pickle.dumps(world)), copy.copy(world), copy.deepcopy(world)):
+        assert_same_world(again, world)
+        check_that_arrays_cannot_be_written(again)
+
+
+def check_that_a_saved_world_is_the_same(world: fp.World, folder: Path) -> None:
+    noted = replace(world, notes=("kept all", "chose nothing"), keyed_by="table")
+    noted.save(folder / "world.npz")
+    loaded = fp.World.load(folder / "world.npz")
+    assert_same_world(loaded, noted)
+    assert (loaded.notes, loaded.keyed_by) == (("kept all", "chose nothing"), "table")
+    check_that_arrays_cannot_be_written(loaded)
+
+
+def check_that_a_changed_copy_keeps_everything_else(world: fp.World) -> None:
+    changed = replace(world, start=1)
+    assert changed.source is world.source
+    assert_same_world(replace(changed, start=world.start), world)
 
 
 def check_that_find_state_is_the_inverse_of_labels(world: fp.World) -> None:
@@ -252,7 +272,7 @@ def check_that_a_changed_weight_changes_the_fingerprints(world: fp.World) -> Non
     owners, matrix = world.choice_states, world.transitions
     elsewhere = next(c for c in range(world.n_choices) if matrix[[c]].indices.tolist() != [owners[c]])
     weights[elsewhere] *= 1.5
-    changed = replace(world, weights=weights)
+    changed = replace(world, source=replace(world.table, weights=weights))
     assert changed.fingerprint != world.fingerprint
     assert Walk.of(changed).fingerprint != Walk.of(world).fingerprint
     np.testing.assert_allclose(changed.adjacency.toarray(), moves(changed), rtol=1e-12)

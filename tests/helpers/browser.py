@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -29,10 +29,11 @@ def find_programs() -> tuple[str, str] | None:
 
 
 class Server:
-    """``farpoint studio`` on a free port of this machine, in a process of its own."""
+    """``farpoint studio`` in a process of its own, on a free port of this machine if none is named."""
 
     def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "farpoint.studio", *words, "--port", "0", "--no-open"]
+        port = () if "--port" in words else ("--port", "0")
+        command = [sys.executable, "-m", "farpoint.studio", *words, *port, "--no-open"]
         pipe, out = subprocess.PIPE, subprocess.STDOUT
         self.process = subprocess.Popen(command, stdout=pipe, stderr=out, text=True, env=os.environ)
 
@@ -49,6 +50,11 @@ class Server:
     def host(self) -> str:
         """The address of this machine, whatever name the server was given, and the port."""
         return f"127.0.0.1:{urlsplit(self.address).port}"
+
+    @property
+    def token(self) -> str:
+        """What opens the page."""
+        return parse_qs(urlsplit(self.address).query)["token"][0]
 
     @property
     def socket(self) -> str:

@@ -118,3 +118,13 @@ def laplacian(weights: Matrix) -> Matrix:
     """N = I − D^-½ M D^-½, D the weight that enters each state, M with columns from."""
     scale = 1.0 / np.sqrt(weights.sum(axis=0))
     return np.asarray(np.eye(len(weights)) - scale[:, None] * weights.T * scale[None, :])
+
+
+def decisions(moves: Matrix, goals: tuple[int, ...]) -> float:
+    """Mean over pairs of states of min(d(s, x), 1 + min_g d(g, x)), ``moves[s, x]`` being d."""
+    return float(np.minimum(moves, 1.0 + moves[list(goals)].min(axis=0)).mean())
+
+
+def best_medians(moves: Matrix, n_goals: int) -> float:
+    """The fewest mean decisions of all sets of so many goals."""
+    return min(decisions(moves, goals) for goals in itertools.combinations(range(len(moves)), n_goals))

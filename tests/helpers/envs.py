@@ -9,12 +9,22 @@ import gymnasium as gym
 import minigrid  # noqa: F401
 import numpy as np
 
+# Gymnasium 1.3 has a new version of it, and warns about the one before.
+TAXI = "Taxi-v4" if "Taxi-v4" in gym.registry else "Taxi-v3"
+
 
 def make(name: str, **kwargs: Any) -> Any:
     """Return an environment, without the warnings that Gymnasium has about its own older versions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return gym.make(name, **kwargs)
+
+
+def fully_observed(name: str, **kwargs: Any) -> Any:
+    """Return a MiniGrid environment whose observation is the image of the whole grid."""
+    from minigrid.wrappers import FullyObsWrapper, ImgObsWrapper
+
+    return ImgObsWrapper(FullyObsWrapper(make(name, **kwargs)))
 
 
 class StartIn(gym.Wrapper[Any, Any, Any, Any]):

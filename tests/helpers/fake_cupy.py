@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from farpoint.diffusion import gpu
+
 
 class CardArray(np.ndarray[Any, Any]):
     """An array that is brought back with ``get``, as those of CuPy."""
@@ -39,12 +41,9 @@ class FakeCupy:
 
 def use_fake_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the modules of the GPU speak to this one instead."""
-    from farpoint.diffusion.gpu import device, graphs, maps, solve
-
     fake = FakeCupy()
-    for module in (device, graphs, maps, solve):
-        monkeypatch.setattr(module, "cupy", lambda: fake)
-    monkeypatch.setattr(maps, "kernel", lambda source, name: _Kernel(name))
+    monkeypatch.setattr(gpu, "cupy", lambda: fake)
+    monkeypatch.setattr(gpu, "kernel", lambda source, name: _Kernel(name))
     for name in ("cupyx", "cupyx.scipy", "cupyx.scipy.sparse"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setattr(sys.modules["cupyx.scipy.sparse"], "csr_matrix", csr_array, raising=False)

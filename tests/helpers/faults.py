@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 # What changes files, or is needed to: ``open`` is every way to open a file, ``os.rename`` also replaces one.
-_CALLS = frozenset({"open", "os.rename", "os.mkdir", "fcntl.flock"})
+_CALLS = frozenset({"open", "os.rename", "os.link", "os.mkdir", "fcntl.flock"})
 _armed: list[NthCall] = []
 
 

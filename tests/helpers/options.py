@@ -11,8 +11,7 @@ import gymnasium as gym
 import numpy as np
 
 import farpoint as fp
-from farpoint.options import METHODS, OptionList, Options, direction_controller
-from farpoint.options.learned_options import GoalNetwork
+from farpoint.options import METHODS, GoalOptions, OptionList, Options
 from tests.helpers.counter import Counter, UpTo
 from tests.helpers.envs import make
 from tests.helpers.world_env import WorldEnv
@@ -71,54 +70,49 @@ def _on_states(method: str, name: str) -> OptionsCase:
 
 
 def _on_a_graph() -> OptionsCase:
-    env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
-    before, after = env().random_walk(4_000, seed=2)
-    world = fp.World.from_samples(before, after, n_states=60, neighbors="temporal", seed=1)
-    control = direction_controller(env().displacements)
-    options = fp.GraphOptions(fp.discover(world, n_options=4), control, radius=0.4)
-    return OptionsCase(options, env, [*before[::100], *options.goals])
-
-
-def _on_a_log() -> OptionsCase:
+    """Return options to goals that are found on a graph of samples, which are not those of the policy's cells."""
     env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
     log = fp.envs.record_samples(env(), 6_000, seed=2)
     world = fp.World.from_samples(log, n_states=60, neighbors="temporal", seed=1)
-    options = fp.GraphOptions.learn(log, fp.discover(world, n_options=4), radius=0.4, n_trials=5)
+    assert world.observations is not None
+    policy = fp.GoalPolicy.from_log(log, radius=0.4, reversible=True)
+    options = GoalOptions(policy, world.observations[fp.discover(world, n_options=4).goals])
     return OptionsCase(options, env, [*log.observations[::150], *options.goals])
+
+
+def goal_policy() -> fp.GoalPolicy:
+    """Return a policy for any goal of a small maze."""
+    env = fp.ContinuousMaze(_MAZE, noise=0.02, start="random")
+    return fp.GoalPolicy.from_log(fp.envs.record_samples(env, 6_000, seed=2), cell=0.4, radius=0.4)
+
+
+def _to_far_points() -> OptionsCase:
+    env = partial(fp.ContinuousMaze, _MAZE, noise=0.02, start="random")
+    options = goal_policy().options(4)
+    return OptionsCase(options, env, [*env().random_walk(4_000, seed=2)[0][::100], *options.goals])
 
 
 def _explored() -> OptionsCase:
     env = partial(fp.ContinuousMaze, _MAZE, start="random")
     found = fp.explore(env(), 3_000, seed=1)
     assert found.samples is not None
-    options = found.continuous_options[:4]
-    return OptionsCase(options, env, [*found.samples.observations[::100], *options.goals], complete=False)
+    options = found.options[:4]
+    assert options.world.observations is not None
+    goals = options.world.observations[options.goals]
+    return OptionsCase(options, env, [*found.samples.observations[::100], *goals], complete=False)
 
 
 def _numbers() -> list[Any]:
     return [np.array([number], dtype=np.float32) for number in np.arange(0.0, 10.0, 0.25)]
 
 
-def learned_options() -> fp.LearnedOptions:
-    """Return options for `Counter` whose network goes up below the goal and down above it."""
-    none, weights = np.zeros(2, np.float32), np.array([[1, -1], [-1, 1]], np.float32)
-    up = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none,))
-    goals = np.array([[2.0], [5.0], [8.0]], dtype=np.float32)
-    return fp.LearnedOptions(goals, np.array([1.0, 0.9, 0.8]), radius=0.5, network=up)
-
-
-def learned_controller() -> fp.options.LearnedController:
-    """Return a controller that takes action 1 up to the target and action 0 down."""
-    none, weights = np.zeros(2, np.float32), np.array([[0, -1], [0, 1]], np.float32)
-    network = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none,))
-    return fp.options.LearnedController(network, np.array([0, 1]), {"seed": 0})
-
-
-def learned_actor() -> fp.options.LearnedActor:
-    """Return a controller whose action is 2 far below the target, -1 far above it, and 0.5 there."""
-    none, weights = np.zeros(2, np.float32), np.array([[0, 50]], np.float32)
-    network = GoalNetwork(none, none + 1, np.empty((0, 2), np.float32), (weights,), (none[:1],))
-    return fp.options.LearnedActor(network, np.array([-1.0]), np.array([2.0]), {"seed": 0})
+def _along_a_line() -> GoalOptions:
+    """Return options for `Counter`: up below the goal and down above it."""
+    there = np.arange(10.0)
+    before = np.concatenate([there[:-1], there[:0:-1]] * 2)[:, None]
+    after = np.concatenate([there[1:], there[-2::-1]] * 2)[:, None]
+    log = fp.Log(before, (after > before)[:, 0].astype(int), after, truncated=np.tile(np.arange(9) == 8, 4))
+    return GoalOptions(fp.GoalPolicy.from_log(log, cell=1.0, radius=0.5), [[2.0], [5.0], [8.0]])
 
 
 def picture_metric() -> fp.envs.PictureMetric:
@@ -144,10 +138,9 @@ _WORLDS = dict.fromkeys(METHODS, _VARIED) | {
 OPTIONS: dict[str, Callable[[], OptionsCase]] = {
     f"{method}-{world}": partial(_on_states, method, world) for method, worlds in _WORLDS.items() for world in worlds
 } | {
-    "graph": _on_a_graph,
-    "graph from a log": _on_a_log,
+    "goals of a graph": _on_a_graph,
+    "far points of a log": _to_far_points,
     "explored": _explored,
-    "learned": lambda: OptionsCase(learned_options(), Counter, _numbers()),
     "list": lambda: OptionsCase(OptionList([UpTo(3), UpTo(6), UpTo(9)]), Counter, _numbers()),
-    "mixed list": lambda: OptionsCase(OptionList([UpTo(4), *learned_options()]), Counter, _numbers()),
+    "mixed list": lambda: OptionsCase(OptionList([UpTo(4), *_along_a_line()]), Counter, _numbers()),
 }

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 import farpoint as fp
+from farpoint.worlds.choices import ChoiceTable
 from tests.helpers.envs import make
 
 
@@ -51,7 +52,7 @@ def _restarting() -> fp.World:
     restart[[11, 29]] = 1.0
     starts = np.zeros(40)
     starts[[0, 7, 12, 20, 33]] = [0.3, 0.25, 0.2, 0.15, 0.1]
-    return fp.World(
+    return fp.World.from_matrix(
         plain.transitions,
         plain.choice_ptr,
         weights=plain.weights,
@@ -108,13 +109,28 @@ _BUILDERS: dict[str, Callable[[], fp.World]] = {
 WORLDS: dict[str, Callable[[], fp.World]] = {name: cache(build) for name, build in _BUILDERS.items()}
 
 
+def described(world: fp.World) -> Any:
+    """Return what a world is, whatever the order of its states: moves by label and action, ends and starts."""
+    labels = world.labels or range(world.n_states)
+    moves = {}
+    for choice, state in enumerate(world.choice_states.tolist()):
+        row = world.transitions[[choice]].tocoo()
+        led = {labels[place]: round(chance, 12) for place, chance in zip(row.col.tolist(), row.data, strict=True)}
+        moves[labels[state], int(world.actions[choice])] = led
+    ends = {labels[state] for state in np.flatnonzero(world.terminal)}
+    assert world.starts is not None
+    starts = {labels[state]: round(world.starts[state], 12) for state in np.flatnonzero(world.starts)}
+    return set(labels), moves, ends, starts
+
+
 def assert_same_world(one: fp.World, two: fp.World) -> None:
     """Fail unless two worlds are equal in every field, and in what follows from them."""
-    for item in fields(fp.World):
-        if item.name != "known":
-            _assert_same(item.name, getattr(one, item.name), getattr(two, item.name))
-    for name in ("adjacency", "symmetric", "floor", "component_sizes", "fingerprint", "deterministic", "on_grid"):
+    assert type(one.source) is type(two.source)
+    names = [item.name for kind in (fp.World, ChoiceTable) for item in fields(kind) if item.name != "source"]
+    names += ["adjacency", "symmetric", "component_sizes", "fingerprint", "deterministic", "on_grid"]
+    for name in names:
         _assert_same(name, getattr(one, name), getattr(two, name))
+    _assert_same("floor", *(None if world.floor is None else world.floor.cells for world in (one, two)))
 
 
 def _assert_same(name: str, one: Any, two: Any) -> None:

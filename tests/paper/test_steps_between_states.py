@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from tests.helpers.sampled import sampled_steps
 
 # (median, IQR, mean, standard deviation)
 DIFFUSION = {
@@ -41,7 +42,7 @@ def summary(steps: fp.measures.StepsBetweenStates) -> tuple[float, float, float,
 @pytest.mark.parametrize(("name", "t"), DIFFUSION)
 def test_diffusion_options(name: str, t: int) -> None:
     world = fp.worlds.named_world(name)
-    steps = fp.steps_between_states(world, fp.discover(world, t=t))
+    steps = fp.steps_between_states(world, fp.discover(world, t=t), option_probability=0.5)
     np.testing.assert_allclose(summary(steps), DIFFUSION[name, t], rtol=0.01)
 
 
@@ -56,7 +57,7 @@ def test_random_walk(name: str) -> None:
 def test_eigenoptions(name: str, t: int) -> None:
     # How ties and signs are settled moves these by a few per cent.
     world = fp.worlds.named_world(name)
-    ours = np.array(summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t))))
+    ours = np.array(summary(fp.steps_between_states(world, fp.discover(world, "eigen", t=t), option_probability=0.5)))
     off = np.abs(ours / np.array(EIGEN[name, t]) - 1)
     outside = [STATISTICS[k] for k in np.flatnonzero(off > 0.08)]
     # One cell is outside the 8 %: its interquartile range is 8.2 % above the independent value and 1.2 % below the
@@ -68,7 +69,7 @@ def test_eigenoptions(name: str, t: int) -> None:
 @pytest.mark.parametrize(("name", "t"), COVER_PRINTED)
 def test_cover_options_are_near_the_print(name: str, t: int) -> None:
     world = fp.worlds.named_world(name)
-    steps = fp.steps_between_states(world, fp.discover(world, "cover", t=t))
+    steps = fp.steps_between_states(world, fp.discover(world, "cover", t=t), option_probability=0.5)
     np.testing.assert_allclose((steps.median, steps.iqr), COVER_PRINTED[name, t], rtol=0.08)
 
 
@@ -80,14 +81,15 @@ def test_simulation_agrees_with_the_exact_values(name: str, method: str) -> None
     targets = np.arange(5, world.n_states, 29)
     for t in (4, 13) if method != "none" else (4,):
         options = fp.discover(world, method, t=t)
-        exact = fp.steps_between_states(world, options, targets=targets)
-        sampled = fp.measures.sample_steps_between_states(world, options, targets=targets, n_runs=30, seed=11)
+        exact = fp.steps_between_states(world, options, targets=targets, option_probability=0.5)
+        sampled = sampled_steps(world, options, targets=targets, n_runs=30, option_probability=0.5, seed=11)
         assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
 
 
 def test_random_goals_have_a_like_median_and_an_exploding_mean() -> None:
     world = fp.four_rooms()
-    draws = [fp.steps_between_states(world, fp.discover(world, "random", seed=seed)) for seed in range(30)]
+    sets = [fp.discover(world, "random", seed=seed) for seed in range(30)]
+    draws = [fp.steps_between_states(world, options, option_probability=0.5) for options in sets]
     # Measured independently over 30 draws of 20 goals: median 147.
     assert np.median([steps.median for steps in draws]) == pytest.approx(147, rel=0.1)
     assert max(steps.mean for steps in draws) > 1000

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.report.names import METHOD_TITLES
+from farpoint.report.figures import METHOD_TITLES
 from farpoint.report.tables import Share
 from research.comparison import computation
-from research.comparison.computation import KINDS
+from research.comparison.computation import measures_of
 from research.comparison.pages import draw_profiles, ranking_rows
-from research.comparison.plan import METHODS, Results, Scale, make_world, part_of, parts_of, seconds_part, worlds_of
+from research.comparison.plan import METHODS, Results, Scale, make_world
 from research.comparison.profiles import (
     FACTORS,
     profile_of,
@@ -26,46 +28,46 @@ TINY = Scale(n_mazes=4, n_graphs=2, n_environments=1, n_runs=2, n_episodes=5, n_
 
 def made_up(steps: dict[str, float]) -> Results:
     """Return results in which every method needs so many steps in each maze."""
-    arrays = {
-        part_of("mazes", world, method, TINY): {"steps": np.array(steps[method])}
-        for world in worlds_of("mazes", TINY)
-        for method in METHODS
-    } | {seconds_part("mazes", world): {} for world in worlds_of("mazes", TINY)}
-    return Results(TINY, arrays)
+    return MadeUp(steps)
+
+
+class MadeUp(Results):
+    def __init__(self, steps: dict[str, float]) -> None:
+        super().__init__(TINY)
+        self.steps = steps
+
+    def get(self, function: Any, **params: Any) -> dict[str, Any]:
+        return {"steps": np.array(self.steps[params["method"]])} if function is measures_of else {}
+
+
+SIZES = {"n_runs": TINY.n_runs, "n_episodes": TINY.n_episodes, "n_cover_runs": TINY.n_cover_runs, "n_jobs": 1}
 
 
 @pytest.mark.parametrize("method", ["diffusion", "louvain"])
 def test_every_method_is_measured_with_its_best_probability(method: str) -> None:
-    found = KINDS["measure"](n_jobs=1, **dict(part_of("graphs", "karate club", method, TINY).params))
+    found = measures_of("graphs", "karate club", method, **SIZES)
     world = make_world("graphs", "karate club")
     options = fp.discover(world, method, n_options=10)
     assert int(found["n_options"]) == len(options)
     for p in (0.05, 0.2, 0.5, options.option_probability):
         assert found["steps"] <= 1.001 * fp.steps_between_states(world, options, option_probability=p).mean
     assert found["cover"] > world.n_states
+    assert found["decisions"] == fp.measures.decisions_between_states(world, options).mean()
     assert 0 < found["learning"] <= 100
 
 
 def test_in_an_environment_the_steps_to_a_target_are_counted() -> None:
-    found = KINDS["measure"](n_jobs=1, **dict(part_of("environments", "FrozenLake 8x8", "diffusion", TINY).params))
+    found = measures_of("environments", "FrozenLake 8x8", "diffusion", **SIZES)
     # Fourteen moves lead from the start to the goal.
     assert 14 <= found["target"] < 100_000
     assert "steps" not in found
 
 
 def test_a_world_whose_states_are_all_alike_has_one_far_point() -> None:
-    settings = dict(part_of("graphs", "hypercube", "diffusion", TINY).params)
-    assert KINDS["measure"](n_jobs=1, **settings)["n_options"] == 1
-
-
-def test_every_method_is_measured_in_every_world() -> None:
-    for family in ("paper", "mazes", "graphs", "environments"):
-        worlds = worlds_of(family, TINY)
-        assert len(parts_of(family, TINY)) == (len(METHODS) + 1) * len(worlds), "and the seconds of all in each world"
+    assert measures_of("graphs", "hypercube", "diffusion", **SIZES)["n_options"] == 1
 
 
 def test_seconds_are_of_one_run_and_leave_out_failed_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert parts_of("paper", TINY)[-1] == seconds_part("paper", "ring")
     clock = iter(range(1_000))
     monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
     tried = []
@@ -86,11 +88,11 @@ def test_seconds_are_of_one_run_and_leave_out_failed_attempts(monkeypatch: pytes
 
 def test_the_ranking_follows_the_numbers() -> None:
     steps = {method: 100.0 * (1 + number) for number, method in enumerate(reversed(METHODS))}
-    rows = ranking_rows(made_up(steps), ["mazes"])
+    rows = ranking_rows(made_up(steps), families=["mazes"])
     assert [row["method"] for row in rows] == [METHOD_TITLES[method] for method in reversed(METHODS)]
     assert [str(row["times the best, IQM"]) for row in rows][:2] == ["1.00 [1.00, 1.00]", "2.00 [2.00, 2.00]"]
     assert [row["within 1 % of the best"] for row in rows][:2] == [Share(1.0), Share(0.0)]
-    profile, legend = draw_profiles(made_up(steps), ["mazes"]).axes
+    profile, legend = draw_profiles(made_up(steps), families=["mazes"])[0][1].axes
     assert len(profile.lines) == len(METHODS)
     named = legend.get_legend()
     assert named is not None

@@ -85,6 +85,10 @@ def test_parts_whose_modules_changed_are_computed_again(tmp_path: Path, monkeypa
     changed = lambda name: "other" if name == "farpoint.compiling" else before(name)  # noqa: E731
     monkeypatch.setattr(runner, "module_digest", changed)
     assert "2 of 2 parts are stale (farpoint.compiling changed); at least 0.0" in status_of(table, "run", tmp_path)
+    run(numbers(1, 2, 3), missing=True, n_jobs=1, folder=tmp_path)
+    assert SEEN == [1, 2, 3]
+    assert [row["number"] for row in read_table("numbers", tmp_path)] == [1, 2, 3]
+    SEEN.pop()
     run(numbers(1, 2), n_jobs=1, folder=tmp_path)
     assert SEEN == [1, 2, 1, 2]
     assert status_of(table, "run", tmp_path) == "numbers: fresh, 2 parts"
@@ -115,9 +119,31 @@ def test_a_quick_look_is_kept_apart(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {f"numbers-quick.{end}" for end in ("csv", "json", "jsonl")}
 
 
+def test_parts_that_depend_on_others_and_a_choice_of_parts(tmp_path: Path) -> None:
+    def largest(quick: bool, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        known = [row["square"] for row in rows]
+        return [{"number": max(known) + 1}] if len(known) == 2 else []
+
+    table = Table("numbers", square, numbers(1, 3).parts, then=largest)
+    run(table, only=["3"], n_jobs=1, folder=tmp_path)
+    assert SEEN == [3]
+    assert [row["number"] for row in read_table("numbers", tmp_path)] == [3]
+    assert status_of(table, "run", tmp_path).startswith("numbers: 1 of 2 parts are not computed")
+    run(table, n_jobs=1, folder=tmp_path)
+    assert SEEN == [3, 1, 10]
+    assert [row["number"] for row in read_table("numbers", tmp_path)] == [1, 3, 10]
+    assert status_of(table, "run", tmp_path) == "numbers: fresh, 3 parts"
+
+
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="parts of numbers must differ"):
         run(numbers(1, 1), folder=tmp_path)
+    with pytest.raises(InvalidInput, match=r"parts of timed must be computed in one run"):
+        run(Table("timed", square, numbers(1).parts, timed=True), only=["1"], folder=tmp_path)
+    with pytest.raises(InvalidInput, match=r"computed in one run.*missing=True"):
+        run(Table("timed", square, numbers(1).parts, timed=True), missing=True, folder=tmp_path)
+    with pytest.raises(UnknownName, match=r"--only must be one of 1; got '2'"):
+        main(__name__, ["--only", "2"])
     with pytest.raises(UnknownName, match=r"table must be one of numbers; got 'number'\. Did you mean numbers"):
         main(__name__, ["number"])
     with pytest.raises(InvalidInput, match=r"table nothing must have been computed; there is no nothing\.csv"):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from farpoint.measures import estimate
 from research import runner
-from research.shown import choices, goals, paper
+from research.exploration import plan
+from research.shown import choices, exploring, goals, paper
 
 
 @pytest.fixture
@@ -77,7 +80,16 @@ def test_gain_of_defaults(results: Path) -> None:
 
 
 def test_goals(results: Path) -> None:
-    means = {"n_options": 4, "p": 0.1, "diffusion_half": 200, "diffusion_best": 160, "farpoint_own": 152}
+    steps = {
+        "diffusion_half": 200,
+        "diffusion_best": 160,
+        "farpoint_own": 152,
+        "average_half": 250,
+        "average_best": 176,
+    }
+    plans = {"none": 9.0, "diffusion": 4.0, "farpoint": 5.0, "average": 3.0, "fast": 3.5, "star": 6.0}
+    decisions = {f"{name}_decisions": value for name, value in plans.items()}
+    means = {"n_options": 4, "p": 0.1, "fast_best": 180, "star_best": 400} | steps | decisions
     write(
         results,
         "goals-paper",
@@ -90,13 +102,24 @@ def test_goals(results: Path) -> None:
         results,
         "goals-mazes",
         [
-            {"seed": seed, "n_options": number, "diffusion": 100, "farpoint": ours}
+            {"seed": seed, "n_options": number, "diffusion": 100, "farpoint": ours, "average": 140, "fast": 150}
+            | decisions
+            | {"farpoint_decisions": 2.5, "average_decisions": 2}
             for number in (10, 20, 40)
             for seed, ours in enumerate((50, 80, 110))
         ],
     )
     assert goals.maze_rows()[0] == {"options": 10, "median": "−20.0 %", "worst": "+10.0 %"}
     assert goals.better() == "6 of 9"
+    # 176 / 160, and 140 / 100 in the mazes; 3 / 4 and 2 / 4; of the median of farpoint options, 80, and of 152.
+    assert goals.SHOWN["steps_to_diffusion"]() == "10 to 40 % more"
+    assert goals.SHOWN["decisions_to_diffusion"]() == "25 to 50 % fewer"
+    assert goals.SHOWN["steps_to_farpoint"]() == "16 to 75 % more"
+    last = goals.SHOWN["decisions"]()[-1]
+    assert (last["world"], last["options"], last["average"]) == ("3 mazes (median)", 40, 2)
+    assert last["average, as published"] is None
+    write(results, "goals-paper", [{"world": "maze", "farpoint_half": 180, **means, "average_best": 120}])
+    assert goals.SHOWN["steps_to_diffusion"]() == "from 25 % fewer to 40 % more"
     write(results, "goals-large", [{"what": "betweenness", "seconds": 2}, {"what": "rustworkx", "seconds": 5}])
     assert goals.rustworkx_ratio() == "2.5 ×"
 
@@ -119,3 +142,82 @@ def test_paper(results: Path) -> None:
     assert paper.SHOWN["learning_ring"]() == "22.1 against 20.1"
     write(results, "paper-claims", [{"claim": "a", "verdict": "holds"}, {"claim": "b", "verdict": "does not hold"}])
     assert (paper.SHOWN["holds"](), paper.SHOWN["claims"]()) == (1, 2)
+
+
+def shown_runs(place: str, steps: Mapping[str, Sequence[int | str]], limit: int = 1_000) -> list[dict[str, Any]]:
+    """Return the rows of runs whose layouts take turns, with a worse one that a probability was chosen in."""
+    return [
+        {
+            "place": place, "method": method, "probability": 0.1, "stage": stage, "limit": limit, "seed": seed,
+            "layout": seed % 5, "most": value, "near_optimal": value, "first": value,
+        }
+        for method, values in steps.items()
+        for stage, numbers in (("tuning", [limit]), ("shown", values))
+        for seed, value in enumerate(numbers)
+    ]  # fmt: skip
+
+
+def test_exploring(results: Path) -> None:
+    level: dict[str, Sequence[int | str]] = {method: [100, 120, 100, 120] for method in plan.LEARNERS}
+    slow = {**level, "none": [300, 360, 300, 360], "random": [110, 130, 100, 120]}
+    never = {**level, "none": ["", "", "", ""], "tried": [20, 24, 20, 24]}
+    rows = [*shown_runs("cliff", slow), *shown_runs("lake", never), *shown_runs("taxi", {"diffusion": [1, 1]})]
+    write(results, "explore-environments", rows)
+    # Run by run 3 times; and 10 or 8⅓ times, whose geometric mean is 9.13, where nobody arrived.
+    assert exploring.SHOWN["environments_none"]() == "3.00 × to ≥ 9.13 × sooner in 2 of 2"
+    assert exploring.SHOWN["environments_none_level"]() == "level in none"
+    assert exploring.SHOWN["environments_random_level"]() == "level in all of them"
+    said = exploring.SHOWN["environments_tried_level"]()
+    assert said == "level in CliffWalking and behind in FrozenLake 8x8, slippery"
+    assert exploring.SHOWN["environments_tried"]() == "sooner in 0 of 2"
+    assert exploring.SHOWN["environments_tried_counted"]() == "level in 1 of 2 and behind in 1 of 2"
+    assert exploring.SHOWN["environments_none_counted"]() == "sooner in 2 of 2"
+    # Taxi has one method only.
+    missing = exploring.SHOWN["environments_missing"]()
+    assert missing.startswith("MiniGrid MultiRoom-N2-S4, MiniGrid KeyCorridorS3R1, Taxi, ")
+    assert "`python -m research.exploration explore-environments --only multiroom2,corridor,taxi," in missing
+    first, near = exploring.draw("environments", "first", "near_optimal").axes
+    assert [text.get_text() for text in first.get_yticklabels()] == ["CliffWalking", "FrozenLake 8x8, slippery"]
+    assert near.get_legend() is not None
+
+
+def test_intervals_of_exploring_are_over_layouts(results: Path) -> None:
+    # Runs on one layout agree, so that the interval over layouts is the wider one.
+    steps: list[int | str] = [100, 200, 300, 400, 500] * 4
+    write(results, "explore-seen", shown_runs("ring", dict.fromkeys(plan.METHODS, steps)))
+    (runs,) = exploring.runs_of("seen").values()
+    found = exploring.steps_of(runs["eigen"], "most")
+    assert found == estimate(steps, groups=[0, 1, 2, 3, 4] * 4)
+    assert found.high - found.low > 1.5 * (estimate(steps).high - estimate(steps).low)
+    assert exploring.SHOWN["seen_probabilities"]() == "0.1 in 1"
+
+
+def test_tasks_that_come_later(results: Path) -> None:
+    # Run by run: twice as many steps, whatever the task of a run takes.
+    ours: list[int | str] = [100, 1_000, 200, 3_000]
+    steps = dict.fromkeys(plan.LATER_METHODS, ours)
+    write(results, "explore-later", shown_runs("maze", {**steps, "novelty": [2 * int(one) for one in ours]}, 9_000))
+    (row,) = exploring.later_rows()
+    assert str(row["least known states, ×"]) == "2.00 [2.00, 2.00]"
+    assert exploring.SHOWN["later_novelty"]() == "50 % fewer steps in 1 of 1 worlds"
+    assert exploring.SHOWN["later_random"]() == "fewer steps in 0 of 1 worlds"
+    assert exploring.SHOWN["later_random_level"]() == "level in all of them"
+    assert exploring.SHOWN["later_novelty_level"]() == "level in none"
+
+
+def test_views(results: Path) -> None:
+    rows = [
+        {
+            "place": "multiroom4", "view": view, "method": method, "stage": "shown", "limit": 1_000, "seed": seed,
+            "layout": seed, "first": first,
+        }
+        for view, method, first in (("full", "diffusion", 50), ("own", "diffusion", ""), ("none", "none", 400))
+        for seed in range(2)
+    ]  # fmt: skip
+    write(results, "explore-views", rows)
+    (row,) = exploring.view_rows()
+    texts = [str(value) for value in row.values()]
+    assert texts == [
+        "MiniGrid MultiRoom-N4-S5", "50.0 [50.0, 50.0]", "≥ 1,000 [1,000, 1,000]", "400 [400, 400]",
+    ]  # fmt: skip
+    assert (exploring.SHOWN["views_full"](), exploring.SHOWN["views_own"]()) == ("2 of 2", "0 of 2")

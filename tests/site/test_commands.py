@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 MAP = "###########\n#S...#....#\n#....#....#\n#.........#\n#....#....#\n#....#...G#\n###########\n"
 # What begins so installs things; `make test` and tests/site/test_package.py do that.
-INSTALLING = ("git clone", "python3 -m venv", ".venv/bin/pip", "source .venv/bin/activate")
+INSTALLING = ("git clone", "python3 -m venv", ".venv/bin/pip", "source .venv/bin/activate", "rllib/bin/")
 # A server runs until it is stopped; tests/studio starts it.
 SERVING = ("farpoint studio", "python -m farpoint.studio")
 

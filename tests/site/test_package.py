@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,15 +39,26 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def environment(folder: Path, built: Path, *packages: str, constraints: str = "constraints.txt") -> Path:
+    """Return where the programs are of a new environment with the wheel, what it asks for, and some packages."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    (wheel,) = built.glob("*.whl")
+    install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(ROOT / constraints)]
+    subprocess.run([str(folder / "bin" / "python"), *install, str(wheel), *packages], check=True, capture_output=True)
+    return folder / "bin"
+
+
 @pytest.fixture(scope="module")
 def bare(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an environment that has the wheel and what it asks for, and nothing else."""
-    folder = tmp_path_factory.mktemp("bare")
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    (wheel,) = built.glob("*.whl")
-    install = ["-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(ROOT / "constraints.txt")]
-    subprocess.run([str(folder / "bin" / "python"), *install, str(wheel)], check=True, capture_output=True)
-    return folder / "bin"
+    return environment(tmp_path_factory.mktemp("bare"), built)
+
+
+@pytest.fixture
+def with_rllib(built: Path, tmp_path: Path) -> Iterator[Path]:
+    """Return an environment with the wheel, RLlib and the Gymnasium that it pins; gone afterwards, for it is large."""
+    yield environment(tmp_path / "rllib", built, "ray[rllib]", "torch", constraints="constraints-rllib.txt")
+    shutil.rmtree(tmp_path / "rllib")
 
 
 def test_two_builds_are_the_same_bytes(built: Path, tmp_path: Path) -> None:
@@ -56,7 +69,7 @@ def test_what_is_in_them(built: Path) -> None:
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    assert "farpoint/py.typed" in names
+    assert {"farpoint/py.typed", "farpoint/__init__.pyi"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.startswith("tests")]
     (source,) = built.glob("*.tar.gz")
     with tarfile.open(source) as archive:
@@ -83,3 +96,11 @@ def test_the_examples_of_the_readme_in_a_bare_environment(bare: Path, tmp_path: 
     assert run.returncode == 0, run.stderr
     assert re.fullmatch(r"0 \d\d*", run.stdout.strip()), run.stdout
     assert not run.stdout.strip().endswith(" 0")
+
+
+def test_the_example_for_rllib(with_rllib: Path, tmp_path: Path) -> None:
+    run = outside(tmp_path, with_rllib / "python", ROOT / "examples" / "rllib.py", "--iterations", "2")
+    assert run.returncode == 0, run.stderr
+    assert re.search(
+        r"^2: 2,0\d\d decisions so far; an episode has \d+ and returns -?\d\.\d\d$", run.stdout, flags=re.MULTILINE
+    )

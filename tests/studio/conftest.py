@@ -18,7 +18,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    pytest.importorskip("nicegui", reason="nicegui is not installed. Run: pip install 'farpoint[studio]'")
+    pytest.importorskip("starlette", reason="starlette is not installed. Run: pip install 'farpoint[studio]'")
     with running_server() as started:
         yield started
 

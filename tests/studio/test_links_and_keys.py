@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
+
 import pytest
 
 import farpoint as fp
@@ -62,8 +65,42 @@ def test_link_shows_the_same_part_of_the_map(page: Page) -> None:
     page.wait("!location.hash.includes('view=')")
 
 
-def test_copied_link_has_no_token(page: Page) -> None:
-    page.run("history.replaceState(null, '', '?token=secret' + location.hash)")
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ("#map=xx", "damaged"),
+        ("#map=3.3.%25%25", "damaged"),
+        ("#map=3.3.AAAA", "damaged"),
+        ("#map=20000.20000.{bomb}", "too large"),
+        ("#map=1000.1000.{bomb}", "damaged"),
+        ("#world=nonsense", "must be one of four_rooms"),
+        ("#world=random_maze&rows=-4", "rows must be at least 1"),
+    ],
+)
+def test_link_that_is_damaged_says_so_and_shows_a_world(page: Page, link: str, words: str) -> None:
+    """A map that would unpack to 50 MB comes in some kilobytes."""
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bomb = base64.urlsafe_b64encode(squeezer.compress(bytes(50_000_000)) + squeezer.flush()).decode().rstrip("=")
+    page.open(link.format(bomb=bomb))
+    assert words in page.js("farpointStudio.ui.alert.textContent")
+    assert page.js("farpointStudio.world.name") == "four_rooms"
+
+
+def test_numbers_of_a_link_are_within_their_sliders(page: Page) -> None:
+    numbers = "(({t, nOptions, chance, prominence}) => [t, nOptions, chance, prominence])(farpointStudio)"
+    page.open("#t=abc&k=-5&p=7&prominence=9")
+    assert page.js(numbers) == [4, 1, 0.9, 1]
+    page.open("#t=1e9&k=1e9&p=-1&prominence=-3")
+    assert page.js(numbers) == [1000, 40, 0.01, 0]
+
+
+def test_token_leaves_the_address(page: Page) -> None:
+    assert "?token=" in page.address
+    page.wait("location.hash.includes('t=4')")
+    assert page.js("location.search") == ""
+    # The cookie is enough from here on.
+    page.browser.refresh()
+    page.wait("window.farpointStudio?.scored")
     page.run(
         "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
     )
@@ -71,7 +108,22 @@ def test_copied_link_has_no_token(page: Page) -> None:
     page.browser.find_element("id", "take-link").click()
     page.wait("window.copied")
     assert "t=4" in page.js("window.copied")
-    assert "secret" not in page.js("window.copied")
+    assert "token" not in page.js("window.copied")
+
+
+def test_nothing_inside_the_page_runs(page: Page) -> None:
+    """Neither a script nor a style that text from a file or an address could bring in."""
+    page.run(
+        "const script = document.createElement('script'); script.textContent = 'window.ran = true';"
+        "const inside = document.createElement('div');"
+        'inside.innerHTML = \'<p style="color: red" onclick="ran = 1">\';'
+        "document.body.append(script, inside); inside.firstChild.click();"
+    )
+    assert page.js("window.ran === undefined")
+    assert page.js("getComputedStyle(document.querySelector('div > p')).color") != "rgb(255, 0, 0)"
+    refused = page.errors()
+    assert len(refused) == 3
+    assert all("Content Security Policy" in one for one in refused)
 
 
 def test_box_by_keyboard(page: Page) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import farpoint as fp
+from farpoint.errors import MissingExtra
 
 PACKAGE = Path(fp.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -26,14 +27,13 @@ LAYERS = [
     "display",
     "compiling",
     "blas",
-    "engines",
+    "parallel",
     "worlds",
     "diffusion",
-    "options",
     "simulation",
+    "options",
     "envs",
     "measures",
-    "aggregation",
     "agents",
     "exploration",
     "deep",
@@ -43,10 +43,13 @@ LAYERS = [
     "cli",
 ]
 MOST_NAMES = 41
+# What ``fp.discover(fp.four_rooms(), t=4)`` enters, and how often it changes between files.
+MOST_FILES_ON_THE_WAY = 16
+MOST_JUMPS_ON_THE_WAY = 50
 # A rival's function that its package has no other way to call.
 RIVALS_FUNCTION = "_compute_eigendecomp"
 # Packages of whose public names every one has an example.
-EXEMPLARY = ["display", "diffusion", "options", "envs", "measures", "aggregation", "agents", "worlds", "deep", "report"]
+EXEMPLARY = ["display", "diffusion", "options", "envs", "measures", "agents", "worlds", "deep", "report"]
 
 
 def name_of(file: Path) -> str:
@@ -163,7 +166,7 @@ def test_every_module_can_be_imported_under_its_name() -> None:
 class Writers(ast.NodeVisitor):
     """The calls of a module that write files under a name of their own.
 
-    Allowed is what writes to a place that `whole_file` or `results_folder` gave, in the ``with`` block of that place,
+    Allowed is what writes to a place that `atomic_write` or `results_folder` gave, in the ``with`` block of that place,
     or into memory.
     """
 
@@ -181,7 +184,7 @@ class Writers(ast.NodeVisitor):
             item.optional_vars.id
             for item in node.items
             if isinstance(item.optional_vars, ast.Name)
-            and {"whole_file", "results_folder"} & {called(call) for call in calls_in(item.context_expr)}
+            and {"atomic_write", "results_folder"} & {called(call) for call in calls_in(item.context_expr)}
         ]
         self._given += names
         self.generic_visit(node)
@@ -231,8 +234,8 @@ def written_in(code: str) -> list[str]:
     return writers.found
 
 
-def test_only_one_package_writes_files() -> None:
-    others = [file for file in FILES if file.parent.name != "files"]
+def test_only_one_module_writes_files() -> None:
+    others = [file for file in FILES if file.name != "files.py"]
     assert_none(lambda file: written_in(file.read_text(encoding="utf-8")), others)
 
 
@@ -246,8 +249,8 @@ def test_writers_are_noticed() -> None:
         "os.replace(a, b)",
         "tempfile.mkdtemp()",
         "figure.savefig(path)",
-        "with whole_file(path) as temporary:\n    figure.savefig(path)",
-        "with whole_file(path) as temporary:\n    pass\nfigure.savefig(temporary)",
+        "with atomic_write(path) as temporary:\n    figure.savefig(path)",
+        "with atomic_write(path) as temporary:\n    pass\nfigure.savefig(temporary)",
     ):
         assert len(written_in(code)) == 1, code
 
@@ -259,19 +262,67 @@ def test_readers_and_given_places_are_no_writers() -> None:
         "write_text(path, text)",
         "text.replace(a, b)",
         "buffer = io.BytesIO()\nfigure.savefig(buffer)",
-        "with whole_file(path) as temporary:\n    figure.savefig(temporary)",
-        "with whole_file(path) as temporary, temporary.open('w') as file:\n    pass",
+        "with atomic_write(path) as temporary:\n    figure.savefig(temporary)",
+        "with atomic_write(path) as temporary, temporary.open('w') as file:\n    pass",
         "with results_folder(out) as folder:\n    (folder / 'a').write_text(b)",
     ):
         assert written_in(code) == [], code
 
 
 def test_start_is_light() -> None:
-    heavy = ["torch", "matplotlib", "nicegui", "fastapi", "uvicorn", "numba", "scipy"]
+    heavy = ["torch", "matplotlib", "starlette", "uvicorn", "numba", "scipy"]
     for command in ("import farpoint", "from farpoint.cli.app import app"):
         code = f"import sys; {command}; print([m for m in {heavy} if m in sys.modules])"
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert run.stdout.strip() == "[]", command
+
+
+# Counts every change of file between consecutive calls inside the package; compilation and first use come before.
+_WAY = """
+import json, sys
+from pathlib import Path
+import farpoint as fp
+from farpoint.errors import MissingExtra
+
+def discover():
+    fp.discover(fp.four_rooms(), t=4)
+
+def watch(frame, event, _):
+    name = frame.f_code.co_filename
+    if event == "call" and name.startswith(root) and way[-1:] != [name]:
+        way.append(name)
+
+root, way = str(Path(fp.__file__).parent), []
+discover()
+sys.setprofile(watch)
+discover()
+sys.setprofile(None)
+print(json.dumps([Path(name).relative_to(root).as_posix() for name in way]))
+"""
+
+
+@cache
+def main_way() -> list[str]:
+    """The files that discovery enters, in order; in a process of its own, whose log nobody listens to."""
+    run = subprocess.run([sys.executable, "-c", _WAY], capture_output=True, text=True, check=True)
+    way: list[str] = json.loads(run.stdout)
+    return way
+
+
+def test_the_main_way_is_short() -> None:
+    way = main_way()
+    assert {"worlds/maps.py", "diffusion/walk.py", "options/option_set.py"} <= set(way)
+    assert len(set(way)) <= MOST_FILES_ON_THE_WAY, sorted(set(way))
+    assert len(way) - 1 <= MOST_JUMPS_ON_THE_WAY, way
+
+
+def test_the_main_way_is_drawn() -> None:
+    page = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    drawing = page.split("The main way", 1)[1].split("```")[1]
+    drawn = [line.split()[0] for line in drawing.splitlines() if line.strip()]
+    assert [file for file in drawn if not (PACKAGE / file).exists()] == []
+    assert drawn
+    assert set(drawn) <= set(main_way())
 
 
 def test_modules_are_attributes_of_the_package() -> None:
@@ -284,6 +335,21 @@ def test_modules_are_attributes_of_the_package() -> None:
 def test_there_are_few_names_at_the_top() -> None:
     assert len(fp.__all__) == len(set(fp.__all__)) <= MOST_NAMES
     assert set(fp.__all__) <= set(dir(fp))
+
+
+def test_names_at_the_top_are_those_of_the_stub_that_type_checkers_read() -> None:
+    lines = [line for line in (PACKAGE / "__init__.pyi").read_text().splitlines() if line.startswith("from .")]
+    names = [line.split(" as ")[1] for line in lines]
+    assert lines == [line for line, name in zip(lines, names, strict=True) if line.endswith(f"import {name} as {name}")]
+    modules = {layer for layer in LAYERS if layer != "cli"}
+    assert sorted(names) == sorted({*fp.__all__, *modules})
+    needs_torch = set[str]()
+    for name in fp.__all__:
+        try:
+            getattr(fp, name)
+        except MissingExtra:
+            needs_torch.add(name)
+    assert needs_torch <= set(fp.deep.__all__)
 
 
 @pytest.mark.parametrize("deep", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -305,7 +371,7 @@ def test_every_public_name_has_an_example(deep: bool) -> None:
 
 def test_unknown_attribute_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'teleport'"):
-        fp.teleport  # noqa: B018
+        fp.teleport  # type: ignore[attr-defined]  # noqa: B018
 
 
 def private_names(tree: ast.AST) -> Iterator[tuple[int, str]]:

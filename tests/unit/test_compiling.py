@@ -1,13 +1,16 @@
-"""Compiled functions: the short ones are interpreted at first."""
+"""Compiled functions: nothing is compiled before the first call, and never an old form is called."""
 
 from __future__ import annotations
 
 import ast
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ import pytest
 
 import farpoint as fp
 from farpoint import compiling
-from farpoint.compiling import compiled_when_worth, kernel_digest
+from farpoint.compiling import compiled, kernel_digest
 
 MAKES_ARRAYS = {"empty", "zeros", "ones", "full", "arange", "array", "copy", "concatenate", "sort", "argsort", "append"}
 
@@ -24,7 +27,7 @@ MAKES_ARRAYS = {"empty", "zeros", "ones", "full", "arange", "array", "copy", "co
 def test_long_arrays_are_compiled_at_once() -> None:
     kinds = []
 
-    @compiled_when_worth()
+    @compiled(interpret_up_to=5_000)
     def total(values: Any) -> Any:
         result = 0.0
         for value in values:
@@ -47,6 +50,31 @@ def test_discovery_in_a_small_world_needs_no_compiler() -> None:
     assert run.stdout.split() == ["20", "False"]
 
 
+@pytest.mark.parametrize("words", [[], ["--n-options", "4", "--out", "results"]])
+def test_the_command_needs_no_compiler_for_a_small_map(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "my_map.txt").write_text("S.........\n.####.###.\n" + "..........\n" * 10 + ".........G\n")
+    code = (
+        "import sys\nfrom farpoint.cli import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'numba' in sys.modules)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, "discover", "my_map.txt", *words], capture_output=True, text=True, check=True,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert run.stdout.split()[-2:] == ["0", "False"]
+
+
+def test_the_pictures_of_a_map_of_a_thousand_states_compile_no_score(tmp_path: Path) -> None:
+    (tmp_path / "my_map.txt").write_text("\n".join(["." * 40] * 27))
+    run = subprocess.run(
+        [sys.executable, "-m", "farpoint", "discover", "my_map.txt", "--out", "results"], cwd=tmp_path,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}, capture_output=True,
+    )  # fmt: skip
+    assert run.returncode == 0
+    assert (tmp_path / "results" / "score_over_t.png").exists()
+    assert [path for path in (tmp_path / "cache").rglob("*") if "map_kernels" in path.name] == []
+
+
 CALLEE = """\
 "Words."
 from farpoint.compiling import compiled
@@ -66,7 +94,7 @@ def outer(x):
     return inner(x)
 """
 SIZES = """\
-from farpoint.base import BASE
+from farpoint.base import BASE, PASSED
 
 SIZE = 1
 OTHER = BASE
@@ -75,14 +103,20 @@ def unrelated():
     return 0
 """
 BASE = """\
+from farpoint.bottom import BOTTOM
+
 def compute():
-    return 3
+    return BOTTOM
 
 def plain():
     return 'plain'
 
 BASE = 5
+PASSED = 7
 THREE = compute()
+"""
+BOTTOM = """\
+BOTTOM = 3
 """
 
 
@@ -93,6 +127,7 @@ def package(tmp_path: Path) -> Path:
     root.mkdir()
     shutil.copy(compiling.__file__, root)
     files = {"__init__.py": "", "callee.py": CALLEE, "caller.py": CALLER, "sizes.py": SIZES, "base.py": BASE}
+    files["bottom.py"] = BOTTOM
     for name, text in files.items():
         (root / name).write_text(text)
     return root
@@ -131,7 +166,8 @@ def test_kernel_of_another_file_is_compiled_again_where_what_it_calls_changes(
         ("callee.py", "import SIZE", "import OTHER as SIZE", False),
         ("sizes.py", "def unrelated", "if True:\n    SIZE = 2\n\ndef unrelated", False),
         ("base.py", "BASE = 5", "BASE = 6", False),
-        ("base.py", "return 3", "return 4", False),
+        ("base.py", "return BOTTOM", "return 4", False),
+        ("bottom.py", "BOTTOM = 3", "BOTTOM = 4", False),
         ("base.py", "return 'plain'", "return 'other'", True),
     ],
 )
@@ -141,12 +177,134 @@ def test_digest_of_kernels_changes_with_code_only(package: Path, file: str, old:
     assert (kernel_digest.__wrapped__(package) == before) is same
 
 
+# A kernel beside its caller, in one file with what has nothing to do with machine code.
+MIXED = """\
+from farpoint.compiling import compiled
+from farpoint.base import BASE, plain
+from farpoint.sizes import PASSED as SIZE, unrelated
+
+class Result:
+    size: int
+    def total(self):
+        return unrelated()
+
+def caller(x):
+    from farpoint.elsewhere import OTHER
+    return kernel(x) + len(plain()) + OTHER
+
+@compiled()
+def kernel(x):
+    return x + SIZE
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "same"),
+    [
+        ("mixed.py", "kernel(x) +", "2 * kernel(x) +", True),
+        ("mixed.py", "return unrelated()", "return 3 * unrelated()", True),
+        ("mixed.py", "BASE, plain", "BASE, plain, THREE", True),
+        ("elsewhere.py", "OTHER = 1", "OTHER = 2", True),
+        ("mixed.py", "PASSED as SIZE", "OTHER as SIZE", False),
+        ("mixed.py", "size: int", "size: float", False),
+        ("mixed.py", "x + SIZE", "x - SIZE", False),
+        # The constant comes through a module that only passes it on.
+        ("base.py", "PASSED = 7", "PASSED = 8", False),
+    ],
+)
+def test_digest_of_a_kernel_beside_its_caller(package: Path, file: str, old: str, new: str, same: bool) -> None:
+    (package / "callee.py").unlink()
+    (package / "caller.py").unlink()
+    (package / "mixed.py").write_text(MIXED)
+    (package / "elsewhere.py").write_text("OTHER = 1\n")
+    before = kernel_digest.__wrapped__(package)
+    assert old in (package / file).read_text()
+    (package / file).write_text((package / file).read_text().replace(old, new))
+    assert (kernel_digest.__wrapped__(package) == before) is same
+
+
+def test_the_digest_reads_every_file_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Every process that calls a kernel computes it.
+    read, parse = list[str](), ast.parse
+
+    def counted(source: str) -> ast.Module:
+        read.append(source)
+        return parse(source)
+
+    monkeypatch.setattr(ast, "parse", counted)
+    kernel_digest.__wrapped__()
+    assert len(read) > 20
+    assert len(read) == len(set(read))
+
+
+def test_numba_is_imported_at_the_first_call(package: Path) -> None:
+    code = (
+        "import sys, inspect, farpoint.caller as c; kinds = [type(c.inner).__name__, 'numba' in sys.modules];"
+        "c.outer(1); print(*kinds, 'numba' in sys.modules, inspect.unwrap(c.outer).__name__, type(c.inner).__name__)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["Kernel", "False", "True", "outer", "Kernel"]
+
+
+@compiled(nogil=True, inline="always")
+def plus_one(x: int) -> int:
+    return x + 1
+
+
+@compiled(nogil=True)
+def factorial(x: int) -> int:
+    return 1 if x == 0 else x * factorial(plus_one(x) - 2)
+
+
+def test_kernels_may_be_inlined_and_call_themselves() -> None:
+    assert factorial(5) == 120
+    # The names of this module still hold kernels.
+    assert type(factorial) is type(plus_one) is compiling.Kernel
+
+
+def test_first_calls_from_many_threads() -> None:
+    @compiled(nogil=True)
+    def inner(x: int) -> int:
+        return x + 1
+
+    @compiled(nogil=True)
+    def outer(x: int) -> int:
+        return 2 * inner(x)
+
+    together = threading.Barrier(8)
+
+    def call(x: int) -> int:
+        together.wait()
+        return int(outer(x)) if x % 2 else int(inner(x))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(call, range(8))) == [2 * (x + 1) if x % 2 else x + 1 for x in range(8)]
+
+
+def test_kernels_travel_by_name() -> None:
+    assert pickle.loads(pickle.dumps(factorial)) is factorial
+
+
+def test_interpreted_kernel_interprets_the_kernels_that_it_calls() -> None:
+    @compiled()
+    def kind(x: Any) -> Any:
+        return x
+
+    @compiled(interpret_up_to=5)
+    def first(values: Any) -> Any:
+        return kind(values[0])
+
+    assert [type(first(np.ones(size))) for size in (5, 6)] == [np.float64, float]
+
+
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
     """Yield every compiled function with its decorator, as written."""
-    for path in Path(fp.__file__).parent.rglob("*kernels.py"):
+    for path in Path(fp.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef) and node.decorator_list:
-                yield ast.unparse(node.decorator_list[0]), node
+                decorator = ast.unparse(node.decorator_list[0])
+                if decorator.startswith(("compiled(", "allocation_free(")):
+                    yield decorator, node
 
 
 def test_loops_without_counts_make_no_arrays_and_call_none_that_does() -> None:
@@ -164,10 +322,12 @@ def test_loops_without_counts_make_no_arrays_and_call_none_that_does() -> None:
                 assert called not in counted | MAKES_ARRAYS, (node.name, called)
 
 
-def test_kernels_can_be_interpreted() -> None:
-    code = "from farpoint.simulation.kernels import below; print(type(below).__name__)"
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True,
-        check=True,
-    )  # fmt: skip
-    assert run.stdout.strip() == "function"
+def test_kernels_can_be_interpreted(package: Path) -> None:
+    code = "import numpy as np; from farpoint.caller import outer; print(repr(outer(np.float64(1))))"
+    for disabled, result in (("0", "2.0"), ("1", repr(np.float64(2)))):
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"NUMBA_DISABLE_JIT": disabled}, cwd=package.parent,
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        # An interpreted sum is NumPy's, a compiled one Python's.
+        assert run.stdout.strip() == result

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import tomllib
 import tracemalloc
@@ -18,70 +17,11 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.errors import InvalidFile, InvalidInput, NotConnected, OutputError
+from farpoint.errors import InvalidInput
 from tests.helpers.envs import make
+from tests.helpers.sampled import sampled_steps
 
 Matrix = NDArray[np.float64]
-
-
-@pytest.mark.parametrize("algorithm", ["smdp", "intra-option"])
-def test_training_goes_on_after_a_transition_that_the_log_lacks(algorithm: str) -> None:
-    unexpected = 0
-    for seed in range(2):
-        env = make("FrozenLake8x8-v1", is_slippery=True)
-        world = fp.World.from_log(fp.record_log(env, 3_000, seed=seed))
-        wrapped = fp.OptionsWrapper(env, fp.discover(world, n_options=4))
-        agent = fp.train_tabular(wrapped, 3_000, algorithm=algorithm, seed=seed)
-        assert agent.n_steps >= 3_000
-        unexpected += count_unexpected(wrapped)
-    assert unexpected > 0, "the logs lack nothing, so that nothing was tested"
-
-
-def count_unexpected(env: fp.OptionsWrapper) -> int:
-    """How often options of random episodes were surprised."""
-    rng, total = np.random.default_rng(0), 0
-    _, info = env.reset(seed=0)
-    for _ in range(1_500):
-        *_, terminated, truncated, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
-        if terminated or truncated:
-            total += info["unexpected"]
-            _, info = env.reset()
-    return total
-
-
-def episodes(*paths: list[int], ended: bool = True, first: list[int] | None = None) -> fp.Log:
-    """A log of episodes, each a list of states; every one ends in its last state, or is cut there."""
-    before = [state for path in paths for state in path[:-1]]
-    after = [state for path in paths for state in path[1:]]
-    terminated = [ended and step == len(path) - 2 for path in paths for step in range(len(path) - 1)]
-    begun = [path[0] for path in paths] if first is None else first
-    n_truncated = 0 if ended else len(paths)
-    return fp.Log(before, after, np.zeros(len(before), int), np.array(terminated), begun, n_truncated)
-
-
-def test_a_state_in_which_one_of_many_episodes_ended_restarts_with_the_share_of_arrivals() -> None:
-    # Nine episodes pass state 1, the tenth ends there; all others end in state 2.
-    world = fp.World.from_log(episodes(*[[0, 1, 2]] * 9, [0, 1]))
-    assert world.labels == (0, 1, 2)
-    assert world.restart is not None
-    # 19 steps and no time limit: that is taken as one cut at most.
-    cut = 1 / 19
-    np.testing.assert_allclose(world.restart, [cut, 1 / 10 + 9 / 10 * cut, 1.0], rtol=1e-12)
-    assert world.terminal.tolist() == [False, False, True]
-    assert world.starts is not None
-    assert world.starts.tolist() == [1.0, 0.0, 0.0]
-
-
-def test_the_largest_component_of_a_log_with_episodes_is_kept() -> None:
-    # No episode is known to begin in 7, so that nothing leads from the others to 7 and 8.
-    log = episodes([0, 1, 2, 1, 0], [7, 8, 7], [0, 1, 2], ended=False, first=[0, 0])
-    world = fp.World.from_log(log)
-    assert world.labels == (0, 1, 2)
-    assert world.starts is not None
-    assert world.starts.sum() == pytest.approx(1.0)
-    assert np.isfinite(fp.score(world)).all()
-    with pytest.raises(NotConnected, match=r"2 components \(sizes 3, 2\)|components \(sizes 3"):
-        fp.World.from_log(log, largest_component=False)
 
 
 @pytest.mark.parametrize("n_states", [20_000, 60_000])
@@ -135,7 +75,7 @@ def test_the_wrapper_accepts_a_table_with_keys_of_ones_own() -> None:
     assert not terminated
     assert world.find_state(cell(env, None)) == wrapped.options.goals[option]  # type: ignore[attr-defined]
     agent = fp.train_tabular(wrapped, 300)
-    assert set(agent.values) <= {f"cell {number}" for number in range(16)}
+    assert set(agent.index.labels) <= {f"cell {number}" for number in range(16)}
 
 
 @pytest.mark.parametrize("world", [fp.four_rooms(), fp.random_maze(9, 14), fp.World.from_map("..\n.#")])
@@ -145,78 +85,6 @@ def test_the_map_of_a_world_is_the_same_after_pickling(world: fp.World) -> None:
     np.testing.assert_array_equal(copy.floor, world.floor, strict=True)
     np.testing.assert_array_equal(fp.score(copy), fp.score(world))
     assert copy.to_text() == world.to_text()
-
-
-Edges = tuple[NDArray[np.int64], NDArray[np.int64], Matrix]
-
-
-def edges(*pairs: tuple[int, int], weights: list[float] | None = None) -> list[Edges]:
-    """Edges in ascending order of their sources, in pieces of three."""
-    order = sorted(range(len(pairs)), key=lambda number: pairs[number])
-    source, target = np.array([pairs[number] for number in order], dtype=np.int64).T
-    weight = np.ones(len(pairs)) if weights is None else np.array([weights[number] for number in order])
-    return [(source[at : at + 3], target[at : at + 3], weight[at : at + 3]) for at in range(0, len(pairs), 3)]
-
-
-def both_ways(*pairs: tuple[int, int]) -> list[tuple[int, int]]:
-    return [*pairs, *((b, a) for a, b in pairs)]
-
-
-RING_OF_SIX = both_ways((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0))
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        edges((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)),
-        edges(*RING_OF_SIX, (0, 3)),
-        edges(*RING_OF_SIX, weights=[1.0] * 11 + [2.0]),
-    ],
-    ids=["all in one direction", "one in one direction", "another weight back"],
-)
-@pytest.mark.slow
-@pytest.mark.parametrize("states_per_partition", [2, 6])
-def test_partitions_with_edges_in_one_direction_are_refused(
-    pieces: list[Edges], states_per_partition: int, tmp_path: Path
-) -> None:
-    pytest.importorskip("pyarrow")
-    with pytest.raises(InvalidInput, match="every edge must come in both directions"):
-        fp.diffusion.write_partitions(pieces, tmp_path, states_per_partition=states_per_partition)
-    with pytest.raises(InvalidFile):
-        fp.diffusion.open_partitions(tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("states_per_partition", [1, 2, 3, 6])
-def test_partitions_in_several_components_are_refused(states_per_partition: int, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    apart = edges(*both_ways((0, 2), (2, 4), (4, 0), (1, 3), (3, 5)))
-    with pytest.raises(NotConnected, match="world must be connected; got 2 components"):
-        fp.diffusion.write_partitions(apart, tmp_path / "apart", states_per_partition=states_per_partition)
-    with pytest.raises(InvalidFile):
-        fp.diffusion.open_partitions(tmp_path / "apart")
-    whole = fp.diffusion.write_partitions(
-        edges(*RING_OF_SIX), tmp_path / "whole", states_per_partition=states_per_partition
-    )
-    assert (whole.n_states, whole.total) == (6, 12.0)
-
-
-@pytest.mark.slow
-def test_the_index_of_partitions_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
-
-    def half(path: Path, text: str, *_: Any, **__: Any) -> None:
-        with path.open("w") as file:
-            file.write(text[: len(text) // 2])
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "write_text", half)
-    with pytest.raises(OutputError, match="No space left"):
-        fp.diffusion.write_partitions(fp.ring(), tmp_path, states_per_partition=64)
-    assert list(tmp_path.iterdir()) == []
-    monkeypatch.undo()
-    fp.diffusion.write_partitions(fp.ring(), tmp_path, states_per_partition=64)
-    assert json.loads((tmp_path / "world.json").read_text())["n_states"] == 192
 
 
 def test_a_tolerance_of_32_bits_is_a_number() -> None:
@@ -292,9 +160,9 @@ def test_intra_option_learning_updates_each_action_and_option_once_per_step(seed
     agent = fp.train_tabular(wrapped, 400, algorithm="intra-option", alpha=0.3, epsilon=0.5, replay=0, seed=seed)
     assert agent.n_steps == len(env.steps)
     expected = intra_option_values(env.steps, 0.3, 0.9)
-    assert set(expected) <= set(agent.values)
+    assert set(expected) <= set(agent.index.labels)
     for cell, values in expected.items():
-        np.testing.assert_allclose(agent.values[cell], values, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(agent.values[agent.index.find(cell)], values, rtol=1e-12, atol=1e-12)
 
 
 def test_intra_option_learning_also_learns_the_actions_inside_options() -> None:
@@ -310,8 +178,8 @@ def test_intra_option_learning_also_learns_the_actions_inside_options() -> None:
     assert [step[:2] for step in env.steps] == [(0, 1), (1, 1), (2, 1), (3, 1)]
     for cell, action, reward, _, _ in env.steps:
         # All values were 0 before: α times the reward, once for the action and once for the option.
-        assert agent.values[cell][action] == pytest.approx(0.5 * reward)
-        assert agent.values[cell][2] == pytest.approx(0.5 * reward)
+        assert agent.values[agent.index.find(cell), action] == pytest.approx(0.5 * reward)
+        assert agent.values[agent.index.find(cell), 2] == pytest.approx(0.5 * reward)
 
 
 def weighted_world() -> fp.World:
@@ -363,22 +231,23 @@ def test_steps_between_states_walk_a_weighted_graph_by_weight(n_options: int) ->
         expected = steps_by_hand(world, options, target, 0.3)
         np.testing.assert_allclose(result.matrix[:, target], expected, rtol=1e-9)
         assert sparse[target] == pytest.approx(expected.mean(), rel=1e-9)
-    sampled = fp.measures.sample_steps_between_states(world, options, n_runs=400, option_probability=0.3, seed=1)
+    sampled = sampled_steps(world, options, n_runs=400, option_probability=0.3, seed=1)
     assert (np.abs(sampled.per_target - result.per_target) < 5 * sampled.standard_error).all()
 
 
 def spy_on_local_scores(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float | None, int]]:
     """Note t, tolerance and number of workers of every score that the local solver computes."""
-    from farpoint.diffusion.scores.local import LocalScores
+    from farpoint.diffusion import scoring
 
     computed: list[tuple[int, float | None, int]] = []
-    original = LocalScores.compute
+    original = scoring.run_blocks
 
-    def compute(self: LocalScores, **settings: Any) -> Any:
-        computed.append((self.t, self.tolerance, settings["n_jobs"]))
-        return original(self, **settings)
+    def run_blocks(plan: Any, walk: Any, t: int, tolerance: float | None, **settings: Any) -> Any:
+        if plan.solver == "local":
+            computed.append((t, tolerance, settings["n_jobs"]))
+        return original(plan, walk, t, tolerance, **settings)
 
-    monkeypatch.setattr(LocalScores, "compute", compute)
+    monkeypatch.setattr(scoring, "run_blocks", run_blocks)
     return computed
 
 
@@ -393,16 +262,17 @@ def test_n_options_alone_computes_no_score_but_those_it_needs(kind: str, monkeyp
     assert {(tolerance, n_jobs) for _, tolerance, n_jobs in computed} == {(0.05, 1)}
 
 
-def test_the_lattice_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    from farpoint.diffusion.scores.lattice import lattice_scores
+def test_the_plan_of_a_map_is_made_once_per_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    from farpoint.diffusion.maps import MapPlan
 
     made: list[int] = []
+    original = MapPlan.of
 
-    def counted(floor: Any, t: int, tolerance: float | None = None) -> Any:
+    def counted(floor: Any, t: int, tolerance: float | None = None) -> MapPlan | None:
         made.append(t)
-        return lattice_scores(floor, t, tolerance)
+        return original(floor, t, tolerance)
 
-    monkeypatch.setattr("farpoint.diffusion.scores.local.lattice_scores", counted)
+    monkeypatch.setattr(MapPlan, "of", counted)
     for settings in ({}, {"solver": "local"}, {"tolerance": 1e-3}):
         made.clear()
         assert fp.score(fp.open_room(120, 120), 4, **settings).solver == "local"
@@ -415,7 +285,7 @@ def test_restarts_are_not_written_out() -> None:
     def restarting(n_states: int) -> fp.World:
         line, half = fp.grid((n_states,)), n_states // 2
         starts = np.where(np.arange(n_states) < half, 1.0 / half, 0.0)
-        return fp.World(line.transitions, line.choice_ptr, restart=np.full(n_states, 0.01), starts=starts)
+        return fp.World.from_matrix(line.transitions, line.choice_ptr, restart=np.full(n_states, 0.01), starts=starts)
 
     n_states = 4_000
     world = restarting(n_states)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import farpoint as fp
 from farpoint import errors
 from farpoint.errors import InvalidInput, UnknownName
 
@@ -30,6 +33,47 @@ def test_whole_numbers_of_any_kind(value: object) -> None:
 def test_what_is_no_whole_number(value: object, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         errors.check_integer("n", value, 1, 5)
+
+
+def test_a_number_without_a_limit_has_64_bits() -> None:
+    assert errors.check_integer("seed", -(2**63)) == -(2**63)
+    with pytest.raises(InvalidInput, match=f"seed must be at least -9223372036854775808; got -{2**70}"):
+        errors.check_integer("seed", -(2**70))
+
+
+# Folders as in containers: limits of the group or of one around it, in either version of Linux' control groups.
+@pytest.mark.parametrize(
+    ("group", "limits", "expected"),
+    [
+        ("0::/", {"memory.max": "1000"}, 1000),
+        ("0::/a/b", {"a/b/memory.max": "3000", "a/memory.max": "2000", "memory.max": "max"}, 2000),
+        ("4:cpu,memory:/c", {"memory/c/memory.limit_in_bytes": "500"}, 500),
+        # As a container sees it: its group has the name that it has outside.
+        ("4:memory:/docker/7", {"memory/memory.limit_in_bytes": "700"}, 700),
+        ("4:memory:/\n0::/", {"memory/memory.limit_in_bytes": str(2**63 - 4096)}, None),
+        ("3:cpu:/", {"memory.max": "10"}, None),
+        ("0::/", {}, None),
+    ],
+)
+def test_memory_is_what_the_container_leaves(
+    group: str, limits: dict[str, str], expected: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text(group + "\n")
+    for name, limit in limits.items():
+        file = tmp_path / "sys/fs/cgroup" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(limit + "\n")
+    # A folder without groups: the memory of the machine.
+    machine = errors.available_memory(tmp_path / "nothing")
+    assert machine > 2**20
+    assert errors.available_memory(tmp_path) == (machine if expected is None else expected)
+
+
+def test_a_container_is_asked_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "available_memory", lambda: 10**6)
+    with pytest.raises(InvalidInput, match=r"size of the world must fit into the memory of this machine \(0.001 GB\)"):
+        fp.open_room(2_000, 2_000)
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), True, "half", None])

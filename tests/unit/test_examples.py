@@ -44,6 +44,18 @@ def test_point_maze_says_what_it_needs() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n_options", [0, 16])
+def test_train_cleanrl_style(n_options: int, tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    words = ["--n-steps", "2000", "--n-options", str(n_options), "--log-dir", str(tmp_path)]
+    command = [sys.executable, "-W", "ignore", str(EXAMPLES / "train_cleanrl_style.py"), *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "goal reached in" in run.stdout
+    assert f"{n_options} options at the end" in run.stdout
+    assert [file.name.startswith("events") for file in tmp_path.iterdir()] == [True]
+
+
+@pytest.mark.slow
 def test_discovering() -> None:
     words = ["--env-id", "MiniGrid-MultiRoom-N2-S4-v0", "--n-steps", "10000"]
     command = [sys.executable, "-W", "ignore", str(EXAMPLES / "discovering.py"), *words]

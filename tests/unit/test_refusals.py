@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from gymnasium.vector import SyncVectorEnv
+from scipy.sparse import csr_array, dia_array
 
 import farpoint as fp
+from farpoint.diffusion.geometry import distributions
 from farpoint.errors import FarpointError, InvalidFile, InvalidInput, MissingExtra, UnknownName
 from tests.helpers.envs import make
 
@@ -20,9 +22,22 @@ ROOMS = fp.four_rooms()
 OPTIONS = fp.OptionSet(ROOMS, np.array([0, 50]))
 
 
+def vector_env() -> fp.OptionsVectorEnv:
+    env = fp.OptionsVectorEnv(SyncVectorEnv([lambda: make("FrozenLake-v1")]))
+    env.reset(seed=0)
+    return env
+
+
+def lake_agent() -> fp.agents.TabularAgent:
+    return fp.train_tabular(make("FrozenLake-v1"), n_steps=20)
+
+
 @pytest.mark.parametrize(
     ("call", "match"),
     [
+        (lambda: ROOMS.cached(3), "make must be a function of a world; got 3"),  # type: ignore[arg-type]
+        (lambda: lake_agent().act(0, [0, 1]), "mask must have one entry per action (4); got shape (2,)."),
+        (lambda: lake_agent().act(0, csr_array(np.eye(3))), "mask must be numbers"),
         (lambda: fp.learn(ROOMS, "diffusion"), "options must be an OptionSet or None; got 'diffusion'. Make them with"),  # type: ignore[arg-type]
         (lambda: fp.cover_time(ROOMS, [0, 1]), "options must be an OptionSet or None"),  # type: ignore[arg-type]
         (lambda: fp.World.from_graph([[0, 1], [1]]), "adjacency must be a matrix of numbers"),
@@ -50,16 +65,20 @@ OPTIONS = fp.OptionSet(ROOMS, np.array([0, 50]))
         (lambda: fp.score(ROOMS, solver="local", checkpoint=3), "checkpoint must be the name"),  # type: ignore[arg-type]
         (lambda: fp.World.from_env("FrozenLake-v1"), "env must be a Gymnasium environment; got 'FrozenLake-v1'."),
         (lambda: fp.record_log("FrozenLake-v1", 5), "env must be a Gymnasium environment"),
-        (lambda: fp.OptionsWrapper(make("FrozenLake-v1"), None), "options must be a sequence of options"),  # type: ignore[arg-type]
-        (lambda: fp.World.from_log(3, 4), "states must be a sequence of numbers or labels"),
+        (lambda: fp.OptionsWrapper(make("FrozenLake-v1"), 5), "options must be a sequence of options"),  # type: ignore[arg-type]
+        (lambda: fp.World.from_log(3, 4), "observations must be a sequence of numbers or labels"),
         (lambda: fp.ContinuousMaze("...").observe([np.nan, 1.0]), "places must be finite pairs"),
         (lambda: fp.World.from_samples(csr_array((10**6, 10**6))), "must be rows of numbers; got a sparse matrix"),
         (lambda: fp.measures.estimate([]), "values must be finite, one per run, at least one"),
         (lambda: ROOMS.to_text({0: "long"}), "mark must be one character"),
         (lambda: ROOMS.check_states("goals", range(10**15)), "goals must fit into the memory"),
         (lambda: fp.extend(ROOMS, np.broadcast_to(np.int64(1), (10**12,))), "must fit into the memory"),
-        (lambda: fp.diffusion.Walk.of(ROOMS).in_order(np.zeros(104, int)), "order must hold each of 104 states once"),
-        (lambda: OPTIONS.expects(0, csr_array((2, 2)), 1), "action must be a whole number"),
+        (lambda: fp.worlds.read_log(dia_array(np.eye(3))), "log must have next observations"),
+        (lambda: vector_env().step(range(10**12)), "actions must fit into the memory"),
+        (
+            lambda: fp.Scores(np.ones(2), 1, "local", "walk", details=np.ones(2)),  # type: ignore[arg-type]
+            "details must be a mapping of names to values; got ndarray.",
+        ),
     ],
 )
 def test_mistakes_are_refused(call: Callable[[], Any], match: str) -> None:
@@ -84,7 +103,7 @@ ANY_WORLD: list[Callable[[Any], Any]] = [
     lambda world: fp.diffusion.normalized_laplacian(world).toarray(),
     lambda world: fp.diffusion.diffusion_map(world, n_components=2),
     lambda world: fp.diffusion.score_bound(world),
-    lambda world: fp.diffusion.distributions(world, 2, np.array([1])),
+    lambda world: distributions(world, 2, np.array([1])),
     lambda world: fp.steps_between_states(world).median,
     lambda world: fp.cover_time(world, n_runs=2).mean,
     lambda world: fp.visitation(world, n_steps=10, n_runs=2),

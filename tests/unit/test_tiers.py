@@ -87,4 +87,4 @@ def test_fast_tier_goes_without_torch_and_clusters() -> None:
             name, inside = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", line).groups()  # type: ignore[union-attr]
             found.add(name)
             wanted += inside.split(",") if name == "farpoint" and inside else []
-    assert not found & {"torch", "stable-baselines3", "ray", "dask", "nicegui", "sphinx", "selenium", "minari"}
+    assert not found & {"torch", "stable-baselines3", "ray", "dask", "starlette", "sphinx", "selenium", "minari"}

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 import farpoint as fp
-from farpoint.diffusion import ScoreRequest
 from tools.fuzz.cases import Case
 from tools.fuzz.values import ABSURD, BY_ANNOTATION, EXOTIC, PLAUSIBLE, SMALL_WORLDS, WORK, mistakes
 
@@ -21,13 +20,14 @@ from tools.fuzz.values import ABSURD, BY_ANNOTATION, EXOTIC, PLAUSIBLE, SMALL_WO
 INSTANCES = {
     "Eigenfunctions": ("functions()",),
     "ContinuousMaze": ("plane()",),
-    "GraphOptions": ("graph_options()",),
-    "LearnedOption": ("learned_options()[0]",),
-    "LearnedOptions": ("learned_options()",),
+    "GoalOptions": ("goal_policy().options(1)",),
+    "GoalPolicy": ("goal_policy()",),
     "Log": ("fp.record_log(lake(), 30)",),
     "Option": ("found(W)[0]", "fp.discover(w, 'eigen', n_options=1)[0]"),
     "OptionList": ("OptionList([found(W)[0]])",),
     "OptionSet": ("found(W)", "fp.discover(w, 'cover', n_options=2)"),
+    "DiscoveringVectorEnv": ("discovering()",),
+    "OptionsVectorEnv": ("vector()",),
     "OptionsWrapper": ("wrapped()",),
     "Walk": ("Walk.of(w)",),
     "World": ("w",),
@@ -35,7 +35,7 @@ INSTANCES = {
 # For the package itself: what is public calls it with arguments that were checked.
 INTERNAL = ("files",)
 # Always given, because the default takes seconds.
-COSTLY = (*WORK, "n_evaluations", "n_functions", "hidden", "n_waves", "n_envs", "batch_size", "n_spare", "device")
+COSTLY = (*WORK, "n_evaluations", "n_functions", "hidden", "batch_size", "n_spare", "device")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Target:
 def targets() -> tuple[Target, ...]:
     """Return everything public that can be called.
 
-    >>> {"fp.score", "fp.diffusion.refine_goals", "w.from_map"} <= {target.text for target in targets()}
+    >>> {"fp.score", "fp.diffusion.extend_to", "w.from_map"} <= {target.text for target in targets()}
     True
     """
     return tuple(_each_target())
@@ -130,7 +130,7 @@ def draw_call(rng: np.random.Generator) -> Case:
     target = targets()[rng.integers(len(targets()))]
     named = [item for item in target.parameters if item.kind not in (item.VAR_KEYWORD, item.VAR_POSITIONAL)]
     if any(item.name in ("scoring", "settings") for item in target.parameters):
-        named += [item for item in _parameters(ScoreRequest) if item.name not in {have.name for have in named}]
+        named += [item for item in _parameters(fp.score) if item.name not in {"world", *(have.name for have in named)}]
     wrong = set(rng.permutation(len(named))[: rng.choice([0, 1, 1, 1, 2])].tolist())
     world = SMALL_WORLDS[rng.integers(len(SMALL_WORLDS))]
     given, exotic, endless = [], False, False

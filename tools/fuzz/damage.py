@@ -30,36 +30,10 @@ def _map() -> Format:
     return Format(write, read)
 
 
-def _partition(which: int) -> Format:
-    """The scores computed from a folder of partitions of which one file is damaged."""
-
-    def files(folder: Path) -> list[Path]:
-        return sorted(path for path in folder.rglob("*") if path.is_file())
-
-    def write(path: Path) -> None:
-        folder = path.parent / "parts"
-        fp.diffusion.write_partitions(fp.open_room(8, 9), folder, states_per_partition=20)
-        chosen = files(folder)
-        path.write_bytes(chosen[which % len(chosen)].read_bytes())
-
-    def read(path: Path) -> dict[str, Any]:
-        folder = path.parent / "parts"
-        chosen = files(folder)
-        chosen[which % len(chosen)].write_bytes(path.read_bytes())
-        scores = fp.diffusion.read_scores(fp.diffusion.score_partitions(folder, 2, n_jobs=1))
-        return {"scores": scores}
-
-    return Format(write, read)
-
-
 @cache
 def formats() -> dict[str, Format]:
-    """Return every kind of file: those of the contract test, text maps and the files of partitions."""
-    return (
-        {name: build() for name, build in FORMATS.items()}
-        | {"map": _map()}
-        | {f"partition {which}": _partition(which) for which in range(6)}
-    )
+    """Return every kind of file: those of the contract test, and text maps."""
+    return {name: build() for name, build in FORMATS.items()} | {"map": _map()}
 
 
 def _flip(data: bytes, rng: np.random.Generator) -> bytes:

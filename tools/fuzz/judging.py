@@ -39,6 +39,7 @@ _PATIENCE, _LIMIT = 3, 20
 # May hold what is not finite: its documentation says where.
 _NOT_FINITE = {
     "fp.steps_between_states": "infinite where a target cannot be reached",
+    "fp.measures.decisions_between_states": "infinite where a target cannot be reached",
     "fp.learn_episodes": "infinite where a target was never reached",
     "fp.learn_from_scratch": "infinite where the reward was never found",
     "fp.explore(env=lake(), n_steps=20).steps_until": "infinite where so many states were never seen",

@@ -24,10 +24,10 @@ import scipy.sparse as sp
 
 import farpoint as fp
 from farpoint.diffusion import Walk
-from farpoint.options import OptionList, direction_controller
+from farpoint.options import OptionList
 from tests.helpers.counter import Counter
 from tests.helpers.envs import make
-from tests.helpers.options import learned_options
+from tests.helpers.options import goal_policy
 from tests.helpers.worlds import WORLDS
 
 SMALL_WORLDS = ("open_room", "tree", "karate", "windy", "one_way", "frozen_lake", "log", "kernel_samples", "restarting")
@@ -57,6 +57,25 @@ def wrapped() -> fp.OptionsWrapper:
     return env
 
 
+def lakes() -> Any:
+    """Return two copies of a small environment."""
+    return gym.vector.SyncVectorEnv([lake] * 2)
+
+
+def vector() -> fp.OptionsVectorEnv:
+    """Return copies of a small environment with options, begun."""
+    envs = fp.OptionsVectorEnv(lakes(), fp.discover(WORLDS["frozen_lake"](), n_options=2))
+    envs.reset(seed=0)
+    return envs
+
+
+def discovering() -> fp.DiscoveringVectorEnv:
+    """Return copies of a small environment in which options are found, begun."""
+    envs = fp.DiscoveringVectorEnv(lakes(), 2)
+    envs.reset(seed=0)
+    return envs
+
+
 def plane() -> fp.ContinuousMaze:
     """Return a small continuous environment, begun."""
     env = fp.ContinuousMaze("...\n.#.\n...", max_steps=50)
@@ -67,14 +86,6 @@ def plane() -> fp.ContinuousMaze:
 def bad_csr(index: int) -> Any:
     """Return a matrix with an index that lies outside it."""
     return sp.csr_array((np.ones(2), np.array([index, 0]), np.array([0, 1, 2])), shape=(2, 2))
-
-
-@cache
-def graph_options() -> fp.GraphOptions:
-    """Return options on a graph of samples."""
-    world = WORLDS["kernel_samples"]()
-    options = fp.discover(world, n_options=3)
-    return fp.GraphOptions(options, direction_controller(np.eye(2)), 0.5)
 
 
 @cache
@@ -91,11 +102,24 @@ def figure() -> Any:
 
 NAMES: dict[str, Any] = {
     **{
-        item.__name__: item for item in (found, scored, lake, wrapped, plane, bad_csr, graph_options, functions, figure)
+        item.__name__: item
+        for item in (
+            found,
+            scored,
+            lake,
+            wrapped,
+            lakes,
+            vector,
+            discovering,
+            plane,
+            bad_csr,
+            goal_policy,
+            functions,
+            figure,
+        )
     },
-    **{item.__name__: item for item in (Decimal, Fraction, Path, Counter, Walk, OptionList, learned_options)},
+    **{item.__name__: item for item in (Decimal, Fraction, Path, Counter, Walk, OptionList)},
     "WORLDS": WORLDS,
-    "direction_controller": direction_controller,
     "fp": fp,
     "gym": gym,
     "inf": math.inf,
@@ -106,7 +130,7 @@ NAMES: dict[str, Any] = {
 }
 
 # Counts of work: a huge one may take as long as it likes, if it can be interrupted.
-WORK = ("n_steps", "n_runs", "n_episodes", "max_steps", "n_trials", "wander", "n_times", "n_probes", "chunk_steps")
+WORK = ("n_steps", "n_runs", "n_episodes", "max_steps", "n_trials", "n_times", "n_probes", "chunk_steps")
 
 PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "action": ("0", "1", "np.int64(2)"),
@@ -116,23 +140,24 @@ PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "batch_size": ("8",),
     "checkpoint": ("None", "'kept'", "Path('kept')"),
     "chunk_steps": ("100",),
-    "controller": ("direction_controller(np.eye(2))",),
+    "control": ("None", "'steps'", "'segments'"),
     "counting": ("'published'", "'moves'"),
     "decomposition": ("None", "fp.spectrum(w)"),
     "device": ("'cpu'",),
     "displacements": ("np.eye(2)", "[[1, 0], [0, 1], [-1, 0]]"),
-    "env": ("lake()", "wrapped()", "plane()", "Counter()"),
+    "env": ("lake()", "wrapped()", "plane()", "Counter()", "lakes()"),
+    "envs": ("lakes()",),
     "folder": ("'parts'", "Path('parts')"),
     "form": ("'auto'", "'polar'", "'walk'", "'symmetrized'"),
     "formats": ("'png'",),
     "functions": ("fp.spectrum(w).phi[:, :3]", "np.ones((w.n_states, 2))"),
     "goal_of": ("None", "lambda x: x"),
+    "goal": ("np.zeros(2)", "[2.5, 2.5]", "np.ones((3, 2))"),
     "goals": ("[0, 1]", "np.array([0])", "[]", "[[0.5, 0.5], [2.5, 2.5]]"),
     "graph": ("w.adjacency", "nx.path_graph(4)", "[[0, 1], [1, 0]]", "sp.lil_array(np.ones((3, 3)))"),
     "hidden": ("(4,)", "[4, 4]"),
     "initiation": ("None", "[0, 1]"),
     "keep": ("[True, False]", "np.ones(2, dtype=bool)"),
-    "known": ("w.known",),
     "label": ("0", "'a'"),
     "labels": ("None", "range(w.n_states)", "'ab'"),
     "layout": ("None", "np.zeros((w.n_states, 2))", "0"),
@@ -160,7 +185,6 @@ PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "n_targets": ("None", "2"),
     "n_times": ("3",),
     "n_trials": ("2",),
-    "n_waves": ("2",),
     "name": ("'local'", "'ring'", "'world'"),
     "near": ("0.9",),
     "neighbors": ("'both'", "'kernel'"),
@@ -175,7 +199,7 @@ PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "observed": ("0",),
     "option": ("found(W)[0]",),
     "option_probability": ("0.5", "0", "1"),
-    "options": ("found(W)", "None", "found(W)[:2]", "learned_options()", "[found(W)[0]]"),
+    "options": ("found(W)", "None", "found(W)[:2]", "[found(W)[0]]"),
     "order": ("np.arange(w.n_states)[::-1]",),
     "path": ("'x.npz'", "Path('y.npz')", "'x.png'", "'text.txt'", "'numbers.npy'", "'folder'"),
     "pi": ("np.full(w.n_states, 1 / w.n_states)",),
@@ -198,7 +222,6 @@ PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "start": ("None", "0", "1"),
     "state": ("0", "1", "None"),
     "states": ("[0, 1, 2, 1]", "np.array([0, 1])", "['a', 'b', 'a', 'b']"),
-    "states_per_partition": ("10", "1000"),
     "t": ("1", "4", "2.5", "13", "np.float32(3)"),
     "target": ("None", "[2.5, 2.5]"),
     "targets": ("None", "[1]", "[w.n_states - 1]", "np.array([1, 2])"),
@@ -210,7 +233,6 @@ PLAUSIBLE: dict[str, tuple[str, ...]] = {
     "unavailable": ("'refuse'",),
     "values": ("[1.0, 2.0, 3.0]", "np.arange(10.0)", "[4.0]"),
     "wall": ("0.25", "0"),
-    "wander": ("0", "3"),
     "what": ("'goals'",),
     "wind": ("0.0", "0.3"),
     "world": ("w", "w", "w", "w", "'ring'", "fp.grid((4,))"),
@@ -317,6 +339,6 @@ def mistakes(parameter: inspect.Parameter) -> tuple[str, ...]:
     words = set(re.findall(r"\w+", str(parameter.annotation))) - {"None", "np", "os"}
     if words <= {"int", "float", "bool", "str", "Path", "PathLike"}:
         return (*NUMBERS, *TEXTS, *SCALARS)
-    if words & {"Callable", "Progress", "StateKey", "GoalOf", "Controller", "Generator", "Spectrum", "Known"}:
+    if words & {"Callable", "Progress", "StateKey", "GoalOf", "Generator", "Spectrum", "Known"}:
         return (*NUMBERS, *TEXTS, *SCALARS)
     return ABSURD

@@ -65,9 +65,9 @@ class CoverageMap:
 
     def _running(self, path: str, line: int, source: str) -> set[str]:
         lines = self.tests.get(path, {})
-        if "@compiled(" in source:
-            # Compiled lines are not seen: the tests that run the lines which import them.
-            return self._importing(path)
+        if _in_kernel(source, line):
+            # Compiled lines are not seen: the tests that run any line of its file, or a line that imports it.
+            return {name for names in lines.values() for name in names} | self._importing(path)
         first, last = _statement(source, line)
         found = {name for number in range(first, last + 1) for name in lines.get(number, ())}
         # A line that runs when the module is imported belongs to every test of the module.
@@ -78,14 +78,21 @@ class CoverageMap:
         pattern = re.compile(rf"^\s*(from {re.escape(module)} import|import {re.escape(module)}\b)")
         found: set[str] = set()
         for other in sorted((self.sources / "src").rglob("*.py")):
-            source = other.read_text(encoding="utf-8")
             name = other.relative_to(self.sources).as_posix()
-            for number, text in enumerate(source.splitlines(), start=1):
-                if pattern.match(text) and "@compiled(" in source:
-                    found |= self._importing(name)
-                elif pattern.match(text):
-                    found |= self._running(name, number, source)
+            lines = other.read_text(encoding="utf-8").splitlines()
+            if any(pattern.match(text) for text in lines):
+                found |= {test for tests in self.tests.get(name, {}).values() for test in tests}
         return found
+
+
+def _in_kernel(source: str, line: int) -> bool:
+    """Return whether a line lies in a compiled function."""
+    return any(
+        isinstance(node, ast.FunctionDef)
+        and node.lineno <= line <= (node.end_lineno or line)
+        and any(ast.unparse(one).startswith(("compiled(", "allocation_free(")) for one in node.decorator_list)
+        for node in ast.walk(ast.parse(source))
+    )
 
 
 def _statement(source: str, line: int) -> tuple[int, int]:

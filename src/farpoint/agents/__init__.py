@@ -1,7 +1,6 @@
 """Agents that learn with options."""
 
-from farpoint.agents.episodic import EpisodicResult, learn_episodes
-from farpoint.agents.learning import ALGORITHMS, COUNTINGS, LearningResult, learn
+from farpoint.agents.learning import ALGORITHMS, COUNTINGS, EpisodicResult, LearningResult, learn, learn_episodes
 from farpoint.agents.tabular import TABULAR_ALGORITHMS, TabularAgent, train_tabular
 
 __all__ = [

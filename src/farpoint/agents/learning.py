@@ -1,4 +1,4 @@
-"""Q-learning with options on a world, over many runs and targets at once."""
+"""Q-learning with options on a world, over many runs: towards each target, or in the episodes of an environment."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from farpoint.agents.task import Task
-from farpoint.display import Drawn, Framed
-from farpoint.display.frames import data_array
-from farpoint.engines import each
+from farpoint.agents.learning_kernels import FIRST, NEVER, Learner, fill_curve, greedy_return, learn_until
+from farpoint.agents.paper_kernels import paper_trial
+from farpoint.agents.task import Evaluation, Rates, Task, optimal_value, targets_of
+from farpoint.display import Plottable, Tabular, data_array
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.options import OptionSet
-from farpoint.options.option_set import check_same_world
-from farpoint.options.probability import PAPER_OPTION_PROBABILITY
-from farpoint.options.tables import option_table
-from farpoint.simulation.tables import check_option_probability, streams, world_table
+from farpoint.options.option_set import check_same_world, option_table
+from farpoint.options.probability import PAPER_OPTION_PROBABILITY, probability_text, resolve_option_probability
+from farpoint.parallel import parallel_map
+from farpoint.simulation.tables import Episodes, episodes_of, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
 if TYPE_CHECKING:
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("paper", "smdp", "intra-option")
 COUNTINGS = ("published", "moves")
-# Of one run, which cannot be interrupted; seconds.
+# Of one run, which cannot be interrupted.
 _MOST_STEPS = 10**9
+# Steps before an agent is evaluated for the first time.
+_FIRST_EVALUATION = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningResult(Drawn, Framed):
+class LearningResult(Plottable, Tabular):
     """Steps to the target after every episode of every run, and how often each state was visited.
 
     Attributes
@@ -44,6 +46,8 @@ class LearningResult(Drawn, Framed):
     visits : array, shape (n_states,)
         How often the agent was in each state while learning, averaged over runs and targets.
     targets : array of int
+    option_probability : float
+        Probability that a random decision was an option; 0 without options.
 
     Examples
     --------
@@ -55,6 +59,7 @@ class LearningResult(Drawn, Framed):
     curves: NDArray[np.float64]
     visits: NDArray[np.float64]
     targets: NDArray[np.int64]
+    option_probability: float = 0.0
 
     @property
     def curve(self) -> NDArray[np.float64]:
@@ -106,8 +111,47 @@ class LearningResult(Drawn, Framed):
     def __repr__(self) -> str:
         n_runs, n_targets, n_episodes = self.curves.shape
         return (
-            f"LearningResult({n_runs} runs × {n_targets} targets × {n_episodes} episodes, mean {self.mean:.1f} steps)"
+            f"LearningResult({n_runs} runs × {n_targets} targets × {n_episodes} episodes, mean {self.mean:.1f} steps"
+            f"{probability_text(self.option_probability)})"
         )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EpisodicResult(Plottable, Tabular):
+    """Steps until a target was first reached, and until the greedy policy was near-optimal, in each run.
+
+    Attributes
+    ----------
+    first_target, near_optimal : array of float, shape (n_runs,)
+        Environment steps; inf where ``n_steps`` did not suffice.
+    optimal_value : float
+        The best mean discounted reward of an episode, within its time limit.
+    option_probability : float
+        Probability that a random decision was an option; 0 without options.
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> world = fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
+    >>> fp.learn_episodes(world, None, n_steps=20_000, n_runs=4)
+    EpisodicResult(4 runs: target after ... steps, near-optimal after ...)
+    """
+
+    first_target: NDArray[np.float64]
+    near_optimal: NDArray[np.float64]
+    optimal_value: float
+    option_probability: float = 0.0
+
+    def columns(self) -> dict[str, Any]:
+        """Return one row per run: its number, and the two numbers of steps; inf where they did not suffice."""
+        runs = np.arange(self.first_target.size)
+        return {"run": runs, "first_target": self.first_target, "near_optimal": self.near_optimal}
+
+    def __repr__(self) -> str:
+        first, near = np.median(self.first_target), np.median(self.near_optimal)
+        n_runs = self.first_target.size
+        used = probability_text(self.option_probability)
+        return f"EpisodicResult({n_runs} runs: target after {first:,.0f} steps, near-optimal after {near:,.0f}{used})"
 
 
 def learn(
@@ -119,7 +163,7 @@ def learn(
     n_runs: int = 30,
     n_episodes: int = 400,
     max_steps: int = 100,
-    option_probability: float = PAPER_OPTION_PROBABILITY,
+    option_probability: float | None = None,
     alpha: float = 0.1,
     gamma: float = 0.9,
     algorithm: str = "paper",
@@ -141,8 +185,9 @@ def learn(
         Default: those of the world.
     n_runs, n_episodes, max_steps : int
         Runs per target; episodes per run; primitive steps per episode, those inside options included.
-    option_probability : float
-        Probability that a random decision is an option; the paper's protocol has ½.
+    option_probability : float, optional
+        Probability that a random decision is an option. Default: ½ in the paper's protocol, in the others that of the
+        options, `OptionSet.option_probability`.
     alpha, gamma : float
         Learning rate and discount.
     algorithm : {"paper", "smdp", "intra-option"}
@@ -176,51 +221,48 @@ def learn(
     check_word("counting", counting, COUNTINGS)
     n_runs = check_integer("n_runs", n_runs, 1)
     first, ends = _check_task(world, start, targets)
+    n_episodes, max_steps = check_integer("n_episodes", n_episodes, 1), check_integer("max_steps", max_steps, 1)
     check_same_world(world, options)
-    task = Task(
-        first,
-        check_integer("n_episodes", n_episodes, 1),
-        check_integer("max_steps", max_steps, 1),
-        check_fraction("alpha", alpha),
-        check_fraction("gamma", gamma),
-        check_option_probability(option_probability),
-    )
-    check_run_length(task.n_episodes, task.max_steps)
-    check_memory("n_runs × n_episodes", f"{n_runs} × {task.n_episodes}", 16 * n_runs * ends.size * task.n_episodes)
-    shared = (world_table(world), option_table(world, options), task, algorithm, counting)
-    seeds = streams(seed, n_runs * ends.size).reshape(n_runs, ends.size)
-    trials = [(int(target), seeds[:, index]) for index, target in enumerate(ends)]
-    curves = np.empty((n_runs, ends.size, task.n_episodes))
+    default = PAPER_OPTION_PROBABILITY if algorithm == "paper" else None
+    chance = resolve_option_probability(option_probability, options, default=default)
+    rates = Rates(check_fraction("alpha", alpha), check_fraction("gamma", gamma), 0.0, chance)
+    check_run_length(n_episodes, max_steps)
+    check_memory("n_runs × n_episodes", f"{n_runs} × {n_episodes}", 16 * n_runs * ends.size * n_episodes)
+    episodes = Episodes(np.array([first]), np.array([np.inf]), max_steps)
+    shared = (world_table(world), option_table(world, options), episodes, rates, algorithm, counting, n_episodes)
+    # What an agent does must not depend on how it is evaluated: each run has two streams.
+    seeds = streams(seed, 2 * n_runs * ends.size).reshape(2, n_runs, ends.size)
+    trials = [(int(target), seeds[:, :, index]) for index, target in enumerate(ends)]
+    curves = np.empty((n_runs, ends.size, n_episodes))
     visits = np.zeros(world.n_states)
-    runs = each(_learn_target, shared, trials, n_jobs=n_jobs, label="learning")
+    runs = parallel_map(_learn_target, shared, trials, n_jobs=n_jobs, label="learning")
     for index, (of_target, seen) in enumerate(runs):
         curves[:, index] = of_target
         visits += seen
-    return LearningResult(curves, visits / (n_runs * ends.size), ends)
+    return LearningResult(curves, visits / (n_runs * ends.size), ends, chance)
 
 
 def _learn_target(
     shared: tuple[Any, ...], trial: tuple[int, NDArray[np.uint64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the curves of all runs towards one target, and how often each state was visited in them."""
-    world, options, task, algorithm, counting = shared
+    world, options, episodes, rates, algorithm, counting, n_episodes = shared
     target, seeds = trial
-    kernel, flag = _kernel(algorithm, counting)
-    curves = np.empty((seeds.size, task.n_episodes))
+    task = Task.towards(world, target, episodes)
+    curves = np.empty((seeds.shape[1], n_episodes))
     visits = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
-    for run, stream in enumerate(seeds):
-        curves[run] = kernel(world, options, task, target, flag, stream, visits)
+    for run, curve in enumerate(curves):
+        stream, evaluation_stream = seeds[:, run, None].copy()
+        if algorithm == "paper":
+            decision_cost = 1 if counting == "published" else 0
+            q = np.zeros(world.next_ptr.size - 1)
+            q[world.choice_ptr[target] : world.choice_ptr[target + 1]] = 1.0
+            paper_trial(world, options, task, rates, target, decision_cost, stream, visits, q, curve)
+        else:
+            learner = Learner.new(world, options)._replace(visits=visits)
+            intra = algorithm == "intra-option"
+            fill_curve(world, options, task, rates, intra, learner, stream, evaluation_stream, curve)
     return curves, visits
-
-
-def _kernel(algorithm: str, counting: str) -> tuple[Any, Any]:
-    if algorithm == "paper":
-        from farpoint.agents.learning_kernels import paper_trial
-
-        return paper_trial, 1 if counting == "published" else 0
-    from farpoint.agents.option_value_kernels import option_value_trial
-
-    return option_value_trial, algorithm == "intra-option"
 
 
 def check_run_length(n_episodes: int, max_steps: int) -> None:
@@ -243,3 +285,89 @@ def _check_task(world: World, start: int | None, targets: ArrayLike | None) -> t
     if first in targets:
         raise InvalidInput(f"targets must not contain the start; got {first} in both.")
     return first, targets
+
+
+def learn_episodes(
+    world: WorldLike,
+    options: OptionSet | None = None,
+    *,
+    targets: ArrayLike | None = None,
+    n_steps: int = 1_000_000,
+    n_runs: int = 20,
+    option_probability: float | None = None,
+    near: float = 0.9,
+    alpha: float = 0.1,
+    gamma: float = 0.99,
+    epsilon: float = 0.1,
+    n_evaluations: int = 20,
+    seed: int = 0,
+    n_jobs: int = -1,
+) -> EpisodicResult:
+    """Return how soon intra-option Q-learning reaches a target in a world with episodes, and is near-optimal.
+
+    The world is an environment's (`World.from_env`): episodes begin where it begins them, and end in its terminal
+    states or at its time limit. Reaching a target gives reward 1 and ends the episode, in training as in evaluation.
+    Where the best decision is unique it is taken, except for a share ``epsilon`` of the time; elsewhere a random option
+    with probability ``option_probability``, or a random action.
+
+    Parameters
+    ----------
+    world : World
+    options : OptionSet or None
+    targets : array of int, optional
+        Default: the world's.
+    n_steps, n_runs : int
+        Environment steps per run; runs.
+    option_probability : float, optional
+        Probability that a random decision is an option; default: that of the options, `OptionSet.option_probability`.
+    near : float
+        Share of the optimal discounted reward at which the greedy policy is near-optimal, by ``n_evaluations`` episodes
+        at each of 200 checkpoints. The first of two checkpoints in a row at which it is near-optimal counts: the mean
+        of a few episodes may be high by chance.
+    alpha, gamma, epsilon : float
+    n_evaluations : int
+    seed, n_jobs : int
+
+    Examples
+    --------
+    >>> import gymnasium as gym, farpoint as fp
+    >>> world = fp.World.from_env(gym.make("CliffWalking-v1"))
+    >>> alone = fp.learn_episodes(world, None, n_runs=6)
+    >>> helped = fp.learn_episodes(world, fp.discover(world), n_runs=6)
+    >>> alone.optimal_value == helped.optimal_value
+    True
+    """
+    world = as_world(world)
+    check_same_world(world, options)
+    if world.restart is None or world.starts is None:
+        raise InvalidInput(f"world must have episodes; got {world!r}. Make it with World.from_env, or use learn.")
+    ends = targets_of(world, targets)
+    n_runs, n_steps = check_integer("n_runs", n_runs, 1), check_integer("n_steps", n_steps, _FIRST_EVALUATION)
+    chance = resolve_option_probability(option_probability, options)
+    rates = Rates(
+        check_fraction("alpha", alpha), check_fraction("gamma", gamma), check_fraction("epsilon", epsilon), chance
+    )
+    task = Task.towards(world, ends, episodes_of(world, n_steps))
+    best = optimal_value(world, task, rates.gamma)
+    Evaluation(n_steps, _FIRST_EVALUATION, near, best)
+    how = (n_steps, near, best, check_integer("n_evaluations", n_evaluations, 1))
+    shared = (world_table(world, episodic=True), option_table(world, options), task, rates, how)
+    # What an agent does must not depend on how it is evaluated: each run has two streams.
+    of_runs = streams(seed, 2 * n_runs).reshape(2, n_runs).T
+    results = list(parallel_map(_one_run, shared, of_runs, n_jobs=n_jobs, label="learning"))
+    first, near_optimal = np.array(results, dtype=np.float64).T
+    return EpisodicResult(np.where(first < 0, np.inf, first), near_optimal, best, chance)
+
+
+def _one_run(shared: tuple[Any, ...], seeds: NDArray[np.uint64]) -> tuple[float, float]:
+    """Return the step at which a target is first reached (-1: never), and when best decisions were near-optimal."""
+    world, options, task, rates, (n_steps, near, best, n_evaluations) = shared
+    stream, evaluation_stream = seeds[:1].copy(), seeds[1:].copy()
+    learner, evaluation = Learner.new(world, options), Evaluation(n_steps, _FIRST_EVALUATION, near, best)
+    while evaluation.next < np.inf:
+        learn_until(world, options, task, rates, True, learner, stream, int(evaluation.next), NEVER)
+        value = None
+        if learner.now[FIRST] >= 0:
+            value = greedy_return(world, options, task, rates.gamma, learner, n_evaluations, evaluation_stream)
+        evaluation.judge(value)
+    return float(learner.now[FIRST]), evaluation.near_optimal

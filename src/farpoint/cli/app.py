@@ -6,14 +6,13 @@ The module that does the work of a command is imported when the command is run, 
 from __future__ import annotations
 
 import importlib
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Argument, BadParameter, Option
 
-from farpoint import engines
-from farpoint.display import progress_bars
 from farpoint.errors import InvalidInput, check_path
 
 app = typer.Typer(
@@ -29,7 +28,7 @@ _WORLD_HELP = (
     "or gym:MODULE:ENV-ID; a map file (text, .npy or PNG); or - for standard input."
 )
 _METHODS_HELP = (
-    "diffusion, farpoint, eigen, cover, betweenness, bottleneck, louvain, successor, visits, random or none."
+    "diffusion, farpoint, average, eigen, cover, betweenness, bottleneck, louvain, successor, visits, random or none."
 )
 
 
@@ -59,9 +58,14 @@ def _folder(help: str) -> Any:
 def _run(module: str, arguments: dict[str, Any]) -> None:
     """Call ``run`` of a module of this package with the arguments of a command."""
     engine, address = arguments.pop("engine", "local"), arguments.pop("address", None)
-    # Commands have spinners and bars of their own.
-    with progress_bars(False), engines.engine(engine, address):
+    with nullcontext() if (engine, address) == ("local", None) else _cluster(engine, address):
         importlib.import_module(f"farpoint.cli.{module}").run(**arguments)
+
+
+def _cluster(engine: str, address: str | None) -> AbstractContextManager[None]:
+    from farpoint.cli.clusters import on_cluster
+
+    return on_cluster(engine, address)
 
 
 def _show_version(wanted: bool) -> None:
@@ -86,9 +90,7 @@ def root(
 def discover(
     world: WorldWord,
     t: Annotated[float | None, Option(help="Diffusion time; larger gives fewer options.  [default: 4]")] = None,
-    n_options: Annotated[
-        str | None, Option(help="Number of options, or auto; t is then chosen, unless given.", metavar="INTEGER")
-    ] = None,
+    n_options: Annotated[int | None, Option(help="Number of options; t is then chosen, unless given.")] = None,
     method: Annotated[str, Option(help=_METHODS_HELP)] = "diffusion",
     solver: Annotated[str, Option(help="auto, spectral, local, truncated or probes.")] = "auto",
     form: Annotated[str, Option(help="auto, polar, walk or symmetrized; for worlds with wind.")] = "auto",
@@ -148,7 +150,9 @@ def explore(
     n_steps: Annotated[int, Option(help="Steps in all, over all episodes.")] = 20_000,
     method: Annotated[str, Option(help="diffusion, novelty, eigen, cover, betweenness, random or none.")] = "diffusion",
     n_options: Annotated[int, Option(help="Number of options.")] = 5,
-    option_probability: Annotated[float, Option(help="Probability that a decision is an option.")] = 0.05,
+    option_probability: Annotated[
+        float | None, Option(help="Probability that a decision is an option.  [default: 0.05]")
+    ] = None,
     max_episode_steps: Annotated[int | None, Option(help="Episode length, for worlds without episodes.")] = None,
     layout: Annotated[int | None, Option(help="Seed of every reset of an environment.  [default: a new one]")] = None,
     seed: Annotated[int, Option(help="The same seed gives the same log.")] = 0,
@@ -164,25 +168,18 @@ def studio(
     world: Annotated[str | None, Argument(help="A world to begin with, as in discover.  [default: the last one]")] = (
         None
     ),
-    host: Annotated[str, Option(help="Address to listen on; others than this machine's own need the token.")] = (
+    host: Annotated[str, Option(help="Address to listen on; without it only this machine can connect.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, Option(help="Port to listen on; 0 is any free one.")] = 8765,
-    token: Annotated[
-        str | None, Option(help="Token required to open the page.  [default: a new one, where needed]")
-    ] = (None),
+    token: Annotated[str | None, Option(help="Token required to open the page.  [default: a new one]")] = (None),
     open: Annotated[bool, Option("--open/--no-open", help="Open the page in the browser.")] = True,
 ) -> None:
     """Open the Studio in the browser: draw a world, slide t, watch options and agents."""
-    from farpoint.cli.common import read_input
+    from farpoint.cli.common import source_of_word
     from farpoint.studio.server import serve
-    from farpoint.studio.sources import source_of_word
 
-    if world == "-":
-        source: dict[str, Any] | None = {"kind": "text", "text": read_input(), "name": "standard input"}
-    else:
-        source = None if world is None else source_of_word(world)
-    serve(source, host=host, port=port, token=token, show=open)
+    serve(None if world is None else source_of_word(world), host=host, port=port, token=token, show=open)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""What the commands share: where they print, their bar, the worlds that words name, and the map of a world."""
+"""What the commands share: where they print, the worlds that words name, and the map of a world."""
 
 from __future__ import annotations
 
@@ -11,20 +11,18 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from farpoint.envs.making import make_env
 from farpoint.errors import InvalidFile, InvalidInput, NotConnected, UnknownName
 from farpoint.measures import Estimate
-from farpoint.measures.harm import effect_of
+from farpoint.measures.comparison import effect_of
 from farpoint.options import OptionSet
-from farpoint.report.names import METHOD_TITLES
+from farpoint.options.probability import resolve_option_probability
+from farpoint.report.figures import METHOD_TITLES
 from farpoint.report.tables import Row, cell_text
 from farpoint.worlds import CATALOGUE, World, open_room, random_maze
-from farpoint.worlds.map_files import ENDINGS
-from farpoint.worlds.maps import read_map
+from farpoint.worlds.maps import ENDINGS, read_map, read_text
 
 # On a narrower terminal a table is a list.
 _NARROW = 70
@@ -33,6 +31,7 @@ _WORDS = ("world", "method", "solver")
 _MOST_DIGITS = 10
 # Worlds of any size.
 SIZED: dict[str, Callable[..., World]] = {"open_room": open_room, "random_maze": random_maze}
+_STUDIO_SIZES = {"open_room": (12, 12), "random_maze": (40, 60)}
 _TALLEST_MAP = 60
 _STYLES = {
     "#": "bright_black",
@@ -54,13 +53,6 @@ class CommandConsole(Console):
     def on_broken_pipe(self) -> None:
         """Pass the error on; rich itself would end with exit code 1."""
         raise BrokenPipeError
-
-
-def progress_bar() -> Progress:
-    """Return a bar on standard error, so that a reader of the output who leaves early does not end the work."""
-    columns = (TextColumn("{task.description:42}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def print_table(console: Console, rows: Sequence[Row], title: str | None = None) -> None:
@@ -91,11 +83,40 @@ def read_world(word: str, wind: float = 0.0, largest_component: bool = False, se
         return World.from_env(make_named_env(word.removeprefix("gym:")), seed=seed)
     if Path(word).suffix.lower() in ENDINGS and os.path.exists(word):
         return _largest(lambda: World.from_array(word, wind, largest_component=largest_component))
-    if word == "-":
-        text, name = read_input(), "standard input"
-    else:
-        text, name = _read_file(word), Path(word).stem
+    text, name = _read_map(word)
     return _largest(lambda: World.from_map(text, wind, largest_component=largest_component, name=name))
+
+
+def source_of_word(word: str) -> dict[str, Any]:
+    """Return where the Studio takes the world of a word from; words are those of `read_world`.
+
+    >>> source_of_word("random_maze:100x200")
+    {'kind': 'random_maze', 'rows': 100, 'cols': 200}
+    >>> source_of_word("gym:FrozenLake-v1")
+    {'kind': 'env', 'id': 'FrozenLake-v1'}
+    """
+    name, colon, size = word.partition(":")
+    if name in SIZED:
+        rows, cols = _read_size(word, size) if colon else _STUDIO_SIZES[name]
+        return {"kind": name, "rows": rows, "cols": cols}
+    if word in CATALOGUE:
+        return {"kind": "named", "name": word}
+    if name == "gym":
+        if ":" in size:
+            raise InvalidInput(
+                f"world must be an environment that Gymnasium knows; got {word!r}. The Studio imports no modules."
+            )
+        return {"kind": "env", "id": size}
+    if Path(word).suffix.lower() in ENDINGS and os.path.exists(word):
+        text, name = World.from_array(word, largest_component=True).to_text(), Path(word).stem
+    else:
+        text, name = _read_map(word)
+    return {"kind": "text", "text": text, "name": name}
+
+
+def _read_map(word: str) -> tuple[str, str]:
+    """Return the text of a map file or of standard input, and its name."""
+    return (read_input(), "standard input") if word == "-" else (_read_file(word), Path(word).stem)
 
 
 def _largest(make: Callable[[], World]) -> World:
@@ -127,7 +148,9 @@ def read_input() -> str:
     if sys.stdin is None:
         raise InvalidInput("standard input must be open to read a map from it; got one that is closed.")
     try:
-        return sys.stdin.read()
+        return read_text(sys.stdin, "standard input")
+    except InvalidInput:
+        raise
     except (OSError, ValueError) as error:
         raise InvalidFile(f"standard input must be a text map; it cannot be read ({error}).") from error
 
@@ -141,6 +164,8 @@ def make_named_env(name: str) -> Any:
     >>> make_named_env("FrozenLake-v1").action_space.n
     np.int64(4)
     """
+    from farpoint.envs.making import make_env
+
     # Only for a name that asks for a module: otherwise files that happen to lie there could be imported by their names.
     if ":" in name and not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -210,7 +235,7 @@ def print_harm(console: Console, options: OptionSet, option_probability: float |
     effect = effect_of(options.world, options, option_probability=option_probability, seed=seed)
     if effect is None or not effect.harms:
         return
-    chance = options.option_probability if option_probability is None else option_probability
+    chance = resolve_option_probability(option_probability, options)
     line = (
         f"warning: {METHOD_TITLES[options.method]} make things worse than none for an agent that takes an option with "
         f"probability {chance:.3g}: {effect.measure}, in the mean {effect.helped:,.0f}, without options "

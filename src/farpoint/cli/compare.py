@@ -11,28 +11,24 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.text import Text
 
+from farpoint import measures
 from farpoint.agents import LearningResult, learn, learn_episodes
 from farpoint.agents.learning import check_run_length
 from farpoint.cli.common import CommandConsole, print_choices, print_table, read_world
-from farpoint.errors import InvalidInput, check_integer, check_time, check_word
+from farpoint.display import progress_bar
+from farpoint.errors import InvalidInput, check_integer, check_time, check_word, listed
 from farpoint.files import results_folder, write_rows
-from farpoint.measures import CoverTime, Estimate, StepsBetweenStates, cover_time, estimate, steps_between_states
+from farpoint.measures import Compared, Estimate, estimate
 from farpoint.options import METHODS, OptionSet, discover
+from farpoint.options.probability import resolve_option_probability
 from farpoint.options.routes import steps_to
-from farpoint.report.names import METHOD_TITLES
+from farpoint.report.figures import METHOD_TITLES
 from farpoint.report.tables import Row, numeric_rows
-from farpoint.simulation.tables import check_option_probability
+from farpoint.studio.protocol import MANY_STATES, OPTIONS_OF_MANY
 from farpoint.worlds import World
 
-# With more states than this the exact table of all targets takes minutes, so targets are sampled.
-_ALL_TARGETS = 600
-_SAMPLED_TARGETS = 60
 # Targets of the learning task in a world that has none of its own.
 _LEARNING_TARGETS = 10
-# With more states than this, unless a number is given, this many options of each method are compared.
-_MANY_STATES = 6_000
-_OPTIONS_OF_MANY = 20
-_LONGEST_COVER = 1_000_000
 # An episode of learning lasts this many times as long as the way to the farthest target; the paper's 100 at least.
 _EPISODE_LENGTHS, _SHORTEST_EPISODE, _LONGEST_EPISODE = 5, 100, 10_000
 _EPISODES = 400
@@ -55,16 +51,14 @@ class Settings:
 
     def probability(self, options: OptionSet) -> float:
         """Return how often an option is taken: as asked for, or as often as the options say."""
-        return options.option_probability if self.option_probability is None else self.option_probability
+        return resolve_option_probability(self.option_probability, options)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured with one method; no cover time if it is longer than is simulated."""
+    """What was measured with one method, and what an agent learned with it."""
 
-    options: OptionSet
-    steps: StepsBetweenStates
-    cover: CoverTime | None
+    compared: Compared
     learning: LearningResult
     max_steps: int
 
@@ -73,13 +67,6 @@ class Measured:
         """The interquartile mean of runs; cut off if the policy did not arrive after more than half of the episodes."""
         beyond = float((self.learning.curves > self.max_steps).mean())
         return replace(estimate(self.learning.run_means), capped=beyond > 0.5)
-
-    @property
-    def covered(self) -> Estimate:
-        """The cover time, or the longest that is simulated."""
-        if self.cover is None:
-            return Estimate(float(_LONGEST_COVER), capped=True)
-        return Estimate(self.cover.mean, self.cover.low, self.cover.high)
 
 
 def run(
@@ -108,8 +95,7 @@ def run(
         check_time(t)
     if n_options is not None:
         check_integer("--n-options", n_options, 1)
-    if option_probability is not None:
-        check_option_probability(option_probability)
+    resolve_option_probability(option_probability, None)
     place = read_world(world, wind, largest_component, seed)
     settings = Settings(t, n_options, option_probability, n_runs, n_episodes or _EPISODES, seed)
     with results_folder(out) if out else nullcontext() as folder:
@@ -130,30 +116,43 @@ def _compare_tasks(
     console: Console, world: World, methods: list[str], settings: Settings, max_steps: int | None, folder: Path | None
 ) -> None:
     """Print steps between states, cover time and learning, for each method."""
-    measured = {}
-    with console.status("comparing …") as status:
+    with progress_bar("comparing", 3 * len(methods)) as tell:
         start, targets = _task(world, settings.seed)
         length = max_steps or _episode_length(world, start, targets)
         check_run_length(settings.n_episodes, length)
+        found: list[OptionSet] = []
         for method in methods:
-            status.update(f"measuring {METHOD_TITLES[method]} …")
-            measured[method] = _measure(world, method, settings, start, targets, length)
+            tell(len(found), what=f"discovering {METHOD_TITLES[method]}")
+            found.append(_discovered(world, method, settings))
+        done = iter(range(len(methods), 2 * len(methods)))
+        tell(len(methods), what="measuring steps")
+        compared = measures.compare(
+            world, found, option_probability=settings.option_probability, seed=settings.seed,
+            progress=lambda row: tell(next(done) + 1, what=f"measuring after {METHOD_TITLES[row.options.method]}"),
+        )  # fmt: skip
+        measured: dict[str, Measured] = {}
+        for row in compared.rows:
+            method = row.options.method
+            tell(2 * len(methods) + len(measured), what=f"learning with {METHOD_TITLES[method]}")
+            measured[method] = Measured(row, _learned(world, row, settings, start, targets, length), length)
         if folder is not None:
-            status.update("drawing …")
+            tell(3 * len(methods), what="drawing")
             _write(world, measured, settings, folder)
-    rows = [{**_about(one.options, settings), **_measures(one)} for one in measured.values()]
+    rows = [{**_about(one.compared.options, settings), **_cells(one)} for one in measured.values()]
     print_table(console, rows, title=f"{world.name}, {world.n_states:,} states")
-    steps = next(iter(measured.values())).steps
-    over = f"{steps.targets.size} sampled targets" if steps.sampled else "all states"
+    over = "all states"
+    if compared.sampled:
+        over = f"{compared.targets.size} sampled targets ({listed(compared.targets, most=12)})"
+    beyond = np.unique(np.concatenate([row.steps.out_of_reach for row in compared.rows if row.steps is not None]))
     console.print(
-        f"steps: exact expected steps from one state to another, over {over} · cover time: steps to visit every "
+        f"steps: exact expected steps from one state to another, over {over}; worst: to the target that takes the "
+        "longest · cover time: steps to visit every "
         f"state · learning: steps to the target over all episodes, interquartile mean of runs, at most {length:,} "
         "per episode (≥ where more than half ended there) · t: diffusion time · p: how often a random decision is an "
-        "option",
+        "option" + (f" · ∞: targets beyond 10¹³ steps ({listed(beyond)})" if beyond.size else ""),
         highlight=False,
         style="dim",
     )
-    found = [one.options for one in measured.values()]
     print_choices(console, found, settings.option_probability, settings.seed)
 
 
@@ -180,39 +179,30 @@ def _task(world: World, seed: int) -> tuple[int, NDArray[np.int64]]:
     return start, np.sort(rng.choice(others, size=min(_LEARNING_TARGETS, others.size), replace=False))
 
 
-def _measure(
-    world: World, method: str, settings: Settings, start: int, targets: NDArray[np.int64], max_steps: int
-) -> Measured:
+def _discovered(world: World, method: str, settings: Settings) -> OptionSet:
     count = settings.n_options
-    if count is None and world.n_states > _MANY_STATES and method != "none":
+    if count is None and world.n_states > MANY_STATES and method != "none":
         # There would be thousands of local maxima, and each option costs a solve of the whole world.
-        count = _OPTIONS_OF_MANY
+        count = OPTIONS_OF_MANY
         if settings.t is not None:
             count = min(count, len(discover(world, t=settings.t)))
-    options = discover(world, method, t=settings.t, n_options=count, seed=settings.seed)
-    chance, seed = settings.probability(options), settings.seed
-    try:
-        cover = cover_time(
-            world, options, start=start, option_probability=chance, seed=seed, max_steps=_LONGEST_COVER, n_runs=50
-        )
-    except InvalidInput:
-        # Some state is nearly out of reach; the table says so.
-        cover = None
-    # The same seed draws the same targets for every method.
-    n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
-    steps = steps_between_states(world, options, n_targets=n_targets, option_probability=chance, seed=seed)
-    learning = learn(
+    return discover(world, method, t=settings.t, n_options=count, seed=settings.seed)
+
+
+def _learned(
+    world: World, row: Compared, settings: Settings, start: int, targets: NDArray[np.int64], max_steps: int
+) -> LearningResult:
+    return learn(
         world,
-        options,
+        row.options,
         start=start,
         targets=targets,
-        option_probability=chance,
+        option_probability=row.option_probability,
         n_runs=settings.n_runs,
         n_episodes=settings.n_episodes,
         max_steps=max_steps,
-        seed=seed,
+        seed=settings.seed,
     )
-    return Measured(options, steps, cover, learning, max_steps)
 
 
 def _about(options: OptionSet, settings: Settings) -> Row:
@@ -236,35 +226,34 @@ def _facts(options: OptionSet, settings: Settings) -> Row:
     }
 
 
-def _measures(one: Measured) -> Row:
+def _cells(one: Measured) -> Row:
     """Return the measures of a row, with intervals where they were sampled."""
-    steps = one.steps
+    steps = one.compared.steps
+    assert steps is not None
     return {
         "steps, median": steps.median_estimate if steps.sampled else steps.median,
         "IQR": steps.iqr,
         "mean": steps.mean_estimate if steps.sampled else steps.mean,
-        "cover time": one.covered,
+        "worst": steps.worst,
+        "cover time": one.compared.cover,
         "learning, IQM": one.learned,
     }
 
 
 def _write(world: World, measured: dict[str, Measured], settings: Settings, folder: Path) -> None:
     from farpoint.report import save_figure
-    from farpoint.report.comparison import draw_comparison
+    from farpoint.report.results import draw_comparison
 
     figure = draw_comparison(
         world.name,
-        {method: one.steps for method, one in measured.items()},
+        {method: one.compared.steps for method, one in measured.items()},
         {method: one.learning for method, one in measured.items()},
     )
     save_figure(figure, folder / "comparison.png")
     rows: list[Row] = [
         {
-            **_facts(one.options, settings),
-            "steps_median": one.steps.median_estimate,
-            "steps_iqr": one.steps.iqr,
-            "steps_mean": one.steps.mean_estimate,
-            "cover_time": one.covered,
+            **_facts(one.compared.options, settings),
+            **one.compared.measures(),
             "learning": one.learned,
             "max_steps": one.max_steps,
         }
@@ -280,9 +269,9 @@ def _compare_episodes(
     # No more than there are local maxima at the t that is asked for.
     count = settings.n_options or min(_EPISODIC_OPTIONS, len(discover(world, t=settings.t or 1)))
     found, numbers = [], {}
-    with console.status("comparing …") as status:
-        for method in methods:
-            status.update(f"learning with {METHOD_TITLES[method]} …")
+    with progress_bar("comparing", len(methods)) as tell:
+        for done, method in enumerate(methods):
+            tell(done, what=f"learning with {METHOD_TITLES[method]}")
             n_options = None if method == "none" else count
             options = discover(world, method, t=settings.t, n_options=n_options, seed=settings.seed)
             found.append(options)
@@ -298,7 +287,7 @@ def _compare_episodes(
                 name: estimate(getattr(result, name), limit=_EPISODIC_STEPS) for name in _EPISODIC_TITLES
             }
         if folder is not None:
-            status.update("drawing …")
+            tell(len(methods), what="drawing")
             _write_episodes(world, found, numbers, settings, folder)
     print_table(
         console,
@@ -326,7 +315,7 @@ def _write_episodes(
     world: World, found: list[OptionSet], numbers: dict[str, dict[str, Estimate]], settings: Settings, folder: Path
 ) -> None:
     from farpoint.report import save_figure
-    from farpoint.report.comparison import draw_intervals
+    from farpoint.report.results import draw_intervals
 
     panels = {title: {method: of[name] for method, of in numbers.items()} for name, title in _EPISODIC_TITLES.items()}
     save_figure(draw_intervals(world.name, panels), folder / "comparison.png")

@@ -19,17 +19,16 @@ from farpoint.cli.common import (
     print_harm,
     print_map,
     print_table,
-    progress_bar,
     read_world,
 )
 from farpoint.diffusion import find_goals, score, spectrum, stationary
+from farpoint.display import progress_bar
 from farpoint.errors import FarpointError, InvalidInput, check_word
 from farpoint.files import results_folder
 from farpoint.options import OptionSet
 from farpoint.options import discover as discover_options
 from farpoint.report import (
     FORMATS,
-    draw_curve,
     draw_policy,
     draw_route,
     draw_score,
@@ -39,6 +38,7 @@ from farpoint.report import (
 )
 from farpoint.report.tables import Row
 from farpoint.worlds import World
+from farpoint.worlds.arrays import digest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,8 +52,9 @@ _MOST_STATES = 1_000_000
 _MOST_STATES_OVER_T = 20_000
 # Up to this many states one dense decomposition serves every t.
 _DENSE_STATES = 2_000
-# Scores of larger maps are computed to this relative error: the same goals in a fraction of the time.
-_SMALL_MAP = 500
+# Scores of larger maps are computed to this relative error, which gives the same goals. On smaller ones a decomposition
+# takes less than loading the compiled loops, and far less than compiling them.
+_SMALL_MAP = 1_200
 _TOLERANCE = 1e-6
 # Draw the longest route among the first options; routes beyond this length are not drawn.
 _ROUTES_TRIED = 32
@@ -63,7 +64,7 @@ _LONGEST_ROUTE = 10_000
 def run(
     world: str,
     t: float | None = None,
-    n_options: str | None = None,
+    n_options: int | None = None,
     method: str = "diffusion",
     solver: str = "auto",
     form: str = "auto",
@@ -79,29 +80,28 @@ def run(
     console = CommandConsole()
     endings = [check_word("picture format", word.strip(), FORMATS) for word in formats.split(",")]
     place = read_world(world, wind, largest_component, seed)
-    blocks = _blocks_folder(place, method, t, n_options, solver, tolerance, out)
+    blocks = _blocks_folder(place, method, t, n_options, solver, form, tolerance, out)
     skipped: dict[str, str] = {}
     n_pictures = 0
     with results_folder(out) if out else nullcontext() as folder:
-        with progress_bar() as progress:
-            task = progress.add_task("discovering options", total=None)
+        with progress_bar("discovering options") as tell:
             began = time.perf_counter()
             options = discover_options(
                 place,
                 method,
                 t=t,
-                n_options=_number(n_options),
+                n_options=n_options,
                 seed=seed,
                 solver=solver,
                 form=form,
                 min_prominence=min_prominence,
                 tolerance=tolerance,
                 checkpoint=blocks,
-                progress=lambda done, total: progress.update(task, completed=done, total=total),
+                progress=tell,
             )
             seconds = time.perf_counter() - began
         if folder is not None:
-            with console.status("drawing …"):
+            with progress_bar("drawing"):
                 options.save(folder / "options.npz")
                 skipped = draw_options(options, folder, endings, tolerance)
                 n_pictures = len(list(folder.iterdir())) - 1
@@ -118,32 +118,29 @@ def run(
             console.print(Text(f"no picture of the {name}: {reason}"))
 
 
-def _number(word: str | None) -> int | str | None:
-    """Return the number of options that a word says: a whole number, or auto."""
-    if word is None or word == "auto":
-        return word
-    try:
-        return int(word)
-    except ValueError:
-        raise InvalidInput(f"--n-options must be a whole number or auto; got {word!r}.") from None
-
-
 def _blocks_folder(
     world: World,
     method: str,
     t: float | None,
-    n_options: str | None,
+    n_options: int | None,
     solver: str,
+    form: str,
     tolerance: float | None,
     out: Path | None,
 ) -> Path | None:
-    """Return the folder that keeps the finished blocks of a large score, or None if there are none to keep."""
+    """Return the folder that keeps the finished blocks of a large score, or None if there are none to keep.
+
+    Its name says all that blocks depend on, so that a run with other settings finds no folder of this one.
+    """
     t_is_chosen = t is None and n_options is not None
     in_blocks = solver == "local" or (solver == "auto" and world.symmetric)
     if out is None or method != "diffusion" or t_is_chosen or not in_blocks or world.n_states < KEPT_STATES:
         return None
     exact = "" if tolerance is None else f"-{tolerance:g}"
-    return out / f".blocks-t{4 if t is None else t:g}{exact}-{world.fingerprint[:8]}"
+    # Blocks of a map are rows of its frame, which a fingerprint leaves out.
+    frame = [] if world.floor is None else [np.array(world.floor.shape), world.floor.row_starts]
+    name = digest(np.frombuffer(f"{world.fingerprint} {form}".encode(), dtype=np.uint8), *frame)
+    return out / f".blocks-t{4 if t is None else t:g}{exact}-{name[:8]}"
 
 
 def _facts(options: OptionSet, seconds: float) -> Row:
@@ -201,8 +198,6 @@ def draw_options(
     if len(options):
         pictures["policy"] = lambda: draw_policy(options[0])
         pictures["route"] = lambda: draw_route(world, _longest_route(options))
-    if "curve" in options.record:
-        pictures["curve"] = lambda: draw_curve(options.record["curve"], len(options), method=options.method)
     skipped = {}
     for name, draw in pictures.items():
         try:

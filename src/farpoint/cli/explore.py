@@ -11,12 +11,11 @@ import numpy as np
 from rich.text import Text
 
 from farpoint import exploration
-from farpoint.cli.common import CommandConsole, make_named_env, progress_bar, read_world
+from farpoint.cli.common import CommandConsole, make_named_env, read_world
 from farpoint.errors import InvalidInput
 from farpoint.files import results_folder, write_rows
-from farpoint.report.curves import tidy
-from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
-from farpoint.report.sheets import new_figure, save_figure
+from farpoint.report.figures import METHOD_COLORS, METHOD_TITLES, new_figure, save_figure
+from farpoint.report.results import tidy
 
 _MILESTONES = (0.5, 0.9, 1.0)
 
@@ -26,7 +25,7 @@ def run(
     n_steps: int = 20_000,
     method: str = "diffusion",
     n_options: int = 5,
-    option_probability: float = 0.05,
+    option_probability: float | None = None,
     max_episode_steps: int | None = None,
     layout: int | None = None,
     seed: int = 0,
@@ -36,8 +35,7 @@ def run(
     """Explore one world or environment."""
     console = CommandConsole()
     env, settings = _read(world, max_episode_steps, layout)
-    with results_folder(out) if out else nullcontext() as folder, progress_bar() as progress:
-        task = progress.add_task("exploring", total=n_steps)
+    with results_folder(out) if out else nullcontext() as folder:
         found = exploration.explore(
             env,
             n_steps,
@@ -45,7 +43,6 @@ def run(
             n_options=n_options,
             option_probability=option_probability,
             checkpoint=checkpoint,
-            progress=lambda done, total: progress.update(task, completed=done, total=total),
             seed=seed,
             **settings,
         )

@@ -1,4 +1,4 @@
-"""What needs torch: neural eigenfunctions, learned option policies, DQN for options.
+"""What needs torch: neural eigenfunctions, durations in Stable-Baselines3's agents.
 
 Install it with ``pip install 'farpoint[deep]'``. Importing this package does not import torch; the first use of one of
 its names does.
@@ -12,27 +12,37 @@ from typing import TYPE_CHECKING, Any
 from farpoint.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from farpoint.deep.eigenfunctions.functions import Eigenfunctions
-    from farpoint.deep.eigenfunctions.learning import learn_eigenfunctions
-    from farpoint.deep.goal_policies import learn_options
-    from farpoint.deep.near_goals import learn_controller
-    from farpoint.deep.smdp_dqn import SMDPDQN
+    from farpoint.deep.eigenfunctions import Eigenfunctions, learn_eigenfunctions
+    from farpoint.deep.sb3 import (
+        DurationCallback,
+        DurationReplayBuffer,
+        DurationRolloutBuffer,
+        MaskableDurationRolloutBuffer,
+        set_option_probability,
+    )
+    from farpoint.deep.similarity import cosine_similarities
 
 _HOME = {
-    "Eigenfunctions": "eigenfunctions.functions",
-    "learn_controller": "near_goals",
-    "learn_eigenfunctions": "eigenfunctions.learning",
-    "learn_options": "goal_policies",
-    "SMDPDQN": "smdp_dqn",
+    "DurationCallback": "sb3",
+    "DurationReplayBuffer": "sb3",
+    "DurationRolloutBuffer": "sb3",
+    "Eigenfunctions": "eigenfunctions",
+    "MaskableDurationRolloutBuffer": "sb3",
+    "cosine_similarities": "similarity",
+    "learn_eigenfunctions": "eigenfunctions",
+    "set_option_probability": "sb3",
 }
-_PACKAGES = {"torch": "torch", "stable_baselines3": "stable-baselines3"}
+_PACKAGES = {"torch": "torch", "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib"}
 
 __all__ = [
-    "SMDPDQN",
+    "DurationCallback",
+    "DurationReplayBuffer",
+    "DurationRolloutBuffer",
     "Eigenfunctions",
-    "learn_controller",
+    "MaskableDurationRolloutBuffer",
+    "cosine_similarities",
     "learn_eigenfunctions",
-    "learn_options",
+    "set_option_probability",
 ]
 
 
@@ -42,10 +52,11 @@ def __getattr__(name: str) -> Any:
     try:
         module = importlib.import_module(f"farpoint.deep.{_HOME[name]}")
     except ModuleNotFoundError as error:
-        if error.name not in _PACKAGES:
+        package = (error.name or "").partition(".")[0]
+        if package not in _PACKAGES:
             raise
         raise MissingExtra(
-            f"{_PACKAGES[error.name]} must be installed for {name}. Run: pip install 'farpoint[deep]'"
+            f"{_PACKAGES[package]} must be installed for {name}. Run: pip install 'farpoint[deep]'"
         ) from error
     value = getattr(module, name)
     globals()[name] = value

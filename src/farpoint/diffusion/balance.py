@@ -19,7 +19,7 @@ from farpoint.errors import NotConnected
 Vector = NDArray[np.float64]
 
 # Elimination of a dense matrix of this size takes a tenth of a second.
-FEW_STATES = 500
+ELIMINATION_LIMIT = 500
 # With doubles the relative error is then about 10⁻⁵ at worst.
 _WORST_CONDITION = 1e11
 
@@ -30,7 +30,7 @@ def stationary_weights(moves: csc_array, out: Vector, into: Vector) -> Vector:
     Parameters
     ----------
     moves : sparse array, shape (n_states, n_states)
-        Chances of single moves in one step; columns are "from". What is missing to 1 is the chance to stay or to jump.
+        Chances of single moves in one step; columns are "from". The rest to 1 is the chance to stay or to jump.
     out, into : array, shape (rank, n_states)
         Further chances, from s to s2: Σ_j out[j, s] · into[j, s2].
 
@@ -44,7 +44,7 @@ def stationary_weights(moves: csc_array, out: Vector, into: Vector) -> Vector:
     >>> stationary_weights(csc_array([[0.0, 0.1], [0.3, 0.0]]), np.empty((0, 2)), np.empty((0, 2)))
     array([0.25, 0.75])
     """
-    if moves.shape[0] <= FEW_STATES:
+    if moves.shape[0] <= ELIMINATION_LIMIT:
         return by_elimination(moves.toarray().T + out.T @ into)
     off = moves - diags_array(moves.diagonal())
     system = csc_array(diags_array(off.sum(axis=0) + out.T @ into.sum(axis=1)) - off)

@@ -6,16 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.blas import one_blas_thread
-from farpoint.diffusion.scores.local import dense_power, squaring_is_cheaper
-from farpoint.diffusion.scores.spectral import check_decomposition
-from farpoint.diffusion.spectra.decomposition import Spectrum, walk_spectrum
+from farpoint.diffusion.graphs import dense_power, squaring_seconds
+from farpoint.diffusion.spectral import Spectrum, check_decomposition, walk_spectrum
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidInput, check_integer, check_memory, check_time, check_word
 from farpoint.worlds import World, WorldLike, as_world
 
 NORMS = ("plain", "weighted")
 _COLUMNS_AT_ONCE = 256
-# Of one core: a move of one walk.
+# One move of one walk on one core.
 _SECONDS_PER_MOVE = 2.5e-9
 
 
@@ -39,20 +38,15 @@ def distributions(
     array([0.5, 0.5, 0. ])
     """
     world = as_world(world)
-    states = world.check_states("states", states)
+    t, states = check_time(t), world.check_states("states", states)
     check_memory("states", f"{states.size} of {world.n_states}", 16 * states.size * world.n_states)
     if decomposition is not None:
         check_decomposition(Walk.of(world), decomposition, "auto")
-    return _distributions(world, check_time(t), states, decomposition)
-
-
-def _distributions(
-    world: World, t: float, states: NDArray[np.int64], decomposition: Spectrum | None
-) -> NDArray[np.float64]:
-    if decomposition is None and float(t).is_integer():
+    elif t.is_integer():
         walk = Walk.of(world)
-        if squaring_is_cheaper(walk, _SECONDS_PER_MOVE * walk.moves.nnz * states.size * t, int(t)):
+        if squaring_seconds(walk, int(t)) < _SECONDS_PER_MOVE * walk.n_moves * states.size * t:
             return np.asarray(dense_power(walk, int(t))[:, states] + walk.pi[:, None])
+        walk = walk.written_out()
         columns = np.zeros((world.n_states, states.size))
         columns[states, np.arange(states.size)] = 1.0
         for _ in range(int(t)):
@@ -94,11 +88,11 @@ def diffusion_distance(world: WorldLike, state: int, t: float = 4, *, norm: str 
                 "Use norm='plain'."
             )
         scale = 1.0 / np.sqrt(pi)[:, None]
-    here = _distributions(world, t, np.array([state]), spectrum)
+    here = distributions(world, t, np.array([state]), spectrum)
     distances = np.empty(world.n_states)
     for first in range(0, world.n_states, _COLUMNS_AT_ONCE):
         block = np.arange(first, min(first + _COLUMNS_AT_ONCE, world.n_states))
-        difference = (_distributions(world, t, block, spectrum) - here) * scale
+        difference = (distributions(world, t, block, spectrum) - here) * scale
         distances[block] = np.linalg.norm(difference, axis=0)
     return distances
 
@@ -166,7 +160,7 @@ def difficulty(world: WorldLike, *, n_times: int = 100, longest: float = 1000.0)
     everywhere = np.arange(n_states)
     total = 0.0
     for t in np.linspace(1.0, longest, n_times):
-        total += 2.0 * pdist(_distributions(world, t, everywhere, spectrum).T).sum()
+        total += 2.0 * pdist(distributions(world, t, everywhere, spectrum).T).sum()
     return float(n_states * total / (n_states**2 * n_times))
 
 

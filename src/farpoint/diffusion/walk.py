@@ -11,23 +11,37 @@ equals the weight that enters it; elsewhere the walk divides by what leaves, and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_array, csr_array, diags_array
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 
-from farpoint.diffusion.balance import FEW_STATES, stationary_weights
-from farpoint.errors import InvalidInput, NotConnected, check_integer, listed
-from farpoint.worlds import WorldLike, as_world
-from farpoint.worlds.arrays import digest, whole_numbers
-from farpoint.worlds.map_world import MapWorld
+from farpoint.blas import one_blas_thread
+from farpoint.diffusion.balance import ELIMINATION_LIMIT, stationary_weights
+from farpoint.errors import InvalidInput, NotConnected, listed
+from farpoint.worlds import World, WorldLike, as_world
+from farpoint.worlds.arrays import digest
+from farpoint.worlds.floors import Floor, row_pieces
+
+if TYPE_CHECKING:
+    from farpoint.diffusion.spectral import Spectrum
 
 Vector = NDArray[np.float64]
 
+# Up to here auto takes Algorithm 2; in larger worlds that are not symmetric (environments with thousands of states) the
+# far points of the symmetrized walk are the better goals, and those of the walk's own form the worst: docs/choices.md.
+AUTO_POLAR_LIMIT = 1_000
+# Rounding is enlarged by this ratio of degrees.
+MOST_UNEVEN = 1e12
+# Below this a second singular value cannot be distinguished from the first, which is 0.
+NEARLY_ZERO = 1e-10
+# The graph of a map is kept up to this many states: it is small, and options need it too.
+_KEPT_GRAPH_LIMIT = 5_000
 # Writing out the restarts takes states × starts entries of 12 bytes: about 2.4 GB at this number.
 _MOST_ENTRIES = 200_000_000
 
@@ -53,23 +67,43 @@ class Jumps:
         return Jumps(np.concatenate([self.out, self.into]), np.concatenate([self.into, self.out]))
 
 
+class _KeptOfGraphs:
+    """A property that is computed once in a walk on a matrix; on a floor each time, so that nothing large is kept."""
+
+    def __init__(self, make: Callable[[Any], Vector]) -> None:
+        self._make, self._name, self.__doc__ = make, make.__name__, make.__doc__
+
+    def __get__(self, walk: Any, owner: Any = None) -> Vector:
+        if walk is None:
+            return self  # type: ignore[return-value]
+        kept = walk.__dict__
+        if self._name in kept:
+            return kept[self._name]  # type: ignore[no-any-return]
+        value = self._make(walk)
+        if walk.matrix is not None:
+            kept[self._name] = value
+        return value
+
+    def __set__(self, walk: Any, value: Any) -> None:
+        raise AttributeError(f"{self._name} cannot be set.")
+
+
 @dataclass(frozen=True, eq=False)
 class Walk:
     """A lazy random walk: in each step it stays with probability ½, or takes a move with probability ∝ its weight.
 
     Attributes
     ----------
-    moves : sparse matrix, shape (n_states, n_states)
-        The weight of the move from each state (rows) to each other.
+    matrix : sparse matrix, shape (n_states, n_states), or None
+        The weight of the move from each state (rows) to each other; None of a walk that is given by a floor alone.
     symmetric : bool
         Whether every weight, jumps included, equals the weight back.
     jumps : Jumps or None
         Restarts.
-    floor : array of bool or None
-        The map, where the moves are those between adjacent cells of one and there are no jumps.
+    floor : Floor or None
+        The map, where the moves are those between adjacent cells of one and there are no jumps. Without a matrix
+        nothing of the size of the graph is kept: what is asked for is made of the floor, each time (see `written_out`).
     name : str
-    known_leaving, known_pi, known_pi_squared
-        Of a walk that is part of a larger one (`partitions`): what the whole one has here.
 
     Examples
     --------
@@ -81,93 +115,115 @@ class Walk:
     array([0.5, 0.5, 0. ])
     """
 
-    moves: csr_array
+    matrix: csr_array | None
     symmetric: bool
     jumps: Jumps | None = None
-    floor: NDArray[np.bool_] | None = None
+    floor: Floor | None = None
     name: str = "world"
-    known_leaving: Vector | None = None
-    known_pi: Vector | None = None
-    known_pi_squared: float | None = None
 
     @classmethod
     def of(cls, world: WorldLike) -> Walk:
-        """Return the walk of a world, which must have at least two states and be connected."""
-        world = as_world(world)
-        if world.n_states < 2:
-            raise InvalidInput("world must have at least 2 states to have far points; got 1.")
-        if world.restart is None or world.starts is None or not world.restart.any():
-            _check_connected(world.component_sizes)
-            if isinstance(world, MapWorld):
-                from farpoint.diffusion.map_walk import MapWalk
-
-                return MapWalk.on(world)
-            return cls(world.adjacency, world.symmetric, floor=world.floor, name=world.name)
-        leaving = np.asarray(world.adjacency.sum(axis=1))
-        # The restart takes its share of the weight that leaves a state, so that the weights keep their size.
-        out = np.where(leaving > 0, world.restart * leaving, world.restart)
-        moves = csr_array(world.adjacency.multiply((1.0 - world.restart)[:, None]))
-        moves.eliminate_zeros()
-        walk = cls(moves, False, Jumps(out[None, :], world.starts[None, :]), name=world.name)
-        _, component = connected_components(walk._graph, directed=True, connection="weak")
-        _check_connected(tuple(np.sort(np.bincount(component[: world.n_states]))[::-1]))
-        return walk
+        """Return the walk of a world, which must have at least two states and be connected; each world has one."""
+        return (world if isinstance(world, World) else as_world(world)).cached(_walk_of)
 
     @property
+    def moves(self) -> csr_array:
+        """The weight of the move from each state (rows) to each other."""
+        if self.matrix is not None:
+            return self.matrix
+        return self._only_floor.adjacency()
+
+    @cached_property
     def n_states(self) -> int:
         """Number of states."""
-        return int(self.moves.shape[0])
+        return int(self._only_floor.n_states if self.matrix is None else self.matrix.shape[0])
 
-    @cached_property
+    @property
+    def n_moves(self) -> int:
+        """Number of moves from a state to another."""
+        return int(self._only_floor.n_moves if self.matrix is None else self.matrix.nnz)
+
+    @property
+    def _only_floor(self) -> Floor:
+        assert self.floor is not None
+        return self.floor
+
+    @_KeptOfGraphs
     def leaving(self) -> Vector:
         """The total weight that leaves each state."""
-        if self.known_leaving is not None:
-            return self.known_leaving
-        total = np.asarray(self.moves.sum(axis=1), dtype=np.float64)
+        if self.matrix is None:
+            return _degrees(self._only_floor)
+        total = np.asarray(self.matrix.sum(axis=1), dtype=np.float64)
         return total if self.jumps is None else total + self.jumps.into.sum(axis=1) @ self.jumps.out
 
-    @cached_property
+    @_KeptOfGraphs
     def entering(self) -> Vector:
         """The total weight that enters each state: the degrees D of Algorithm 2."""
-        total = np.asarray(self.moves.sum(axis=0), dtype=np.float64)
+        if self.matrix is None:
+            return self.leaving
+        total = np.asarray(self.matrix.sum(axis=0), dtype=np.float64)
         return total if self.jumps is None else total + self.jumps.out.sum(axis=1) @ self.jumps.into
 
-    @cached_property
+    @_KeptOfGraphs
     def stay(self) -> Vector:
         """The probability of staying: ½, or 1 in a state that nothing leaves."""
         return np.where(self.leaving == 0, 1.0, 0.5)
 
-    @cached_property
+    @_KeptOfGraphs
     def leave(self) -> Vector:
         """The probability per unit of weight of leaving: ½ over the weight that leaves."""
-        return np.asarray(0.5 / np.where(self.leaving == 0, 1.0, self.leaving))
+        leaving = self.leaving
+        return np.asarray(0.5 / np.where(leaving == 0, 1.0, leaving))
 
-    def forward(self, mass: Vector) -> Vector:
-        """Return W x: where the mass in each state (rows; any number of columns) is after one step."""
-        if not isinstance(mass, np.ndarray) or len(mass.shape) not in (1, 2) or len(mass) != self.n_states:
-            raise InvalidInput(f"mass must be an array of one row per state ({self.n_states}); got {mass!r}.")
-        stay, leave = (side if mass.ndim == 1 else side[:, None] for side in (self.stay, self.leave))
+    def forward(self, mass: Vector, *, jumps: bool = True) -> Vector:
+        """Return W x: where the mass in each state (rows; any number of columns) is after one step.
+
+        Without ``jumps``, where what did not jump is.
+        """
+        stay, leave = self._columns("mass", mass)
         going = leave * mass
         after = stay * mass + self.moves.T @ going
-        return np.asarray(after if self.jumps is None else after + self.jumps.into.T @ (self.jumps.out @ going))
+        if self.jumps is None or not jumps:
+            return np.asarray(after)
+        return np.asarray(after + self.jumps.into.T @ (self.jumps.out @ going))
 
-    @cached_property
+    def backward(self, values: Vector) -> Vector:
+        """Return Wᵀ x: the mean of the values (rows; any number of columns) after one step from each state.
+
+        >>> import farpoint as fp
+        >>> Walk.of(fp.grid((3,))).backward(np.array([1.0, 0.0, 0.0]))
+        array([0.5 , 0.25, 0.  ])
+        """
+        stay, leave = self._columns("values", values)
+        ahead = self.moves @ values
+        if self.jumps is not None:
+            ahead += self.jumps.out.T @ (self.jumps.into @ values)
+        return np.asarray(stay * values + leave * ahead)
+
+    def _columns(self, what: str, values: Vector) -> tuple[Vector, Vector]:
+        """Return ``stay`` and ``leave`` in the shape of values of all states."""
+        if not isinstance(values, np.ndarray) or len(values.shape) not in (1, 2) or len(values) != self.n_states:
+            raise InvalidInput(f"{what} must be an array of one row per state ({self.n_states}); got {values!r}.")
+        stay, leave = self.stay, self.leave
+        return (stay, leave) if values.ndim == 1 else (stay[:, None], leave[:, None])
+
+    @_KeptOfGraphs
     def pi(self) -> Vector:
         """The stationary distribution π₀.
 
         In a symmetric world π₀(s) = d(s) / Σ d. Elsewhere it solves W π₀ = π₀ on the one set of states that the walk
         cannot leave, and is zero outside that set.
         """
-        if self.known_pi is not None:
-            return self.known_pi
+        if self.matrix is None:
+            return np.asarray(self.leaving / self._only_floor.degree_sums[0])
         if self.symmetric:
             return np.asarray(self.leaving / self.leaving.sum())
         if self.stationary_problem:
             raise NotConnected(
                 f"{self.stationary_problem} The stationary distribution depends on the start: use form='symmetrized'."
             )
-        closed, component = self._closed_sets
-        inside = np.flatnonzero(closed[component[: self.n_states]])
+        closed, _, component = self.sets
+        inside = np.flatnonzero(closed[component])
         pi = np.zeros(self.n_states)
         pi[inside] = _stationary_inside(self, inside)
         return pi
@@ -175,36 +231,79 @@ class Walk:
     @property
     def pi_error(self) -> float:
         """The relative error of π₀ beyond that of a sum: that of the eliminations in a small world."""
-        small = not self.symmetric and self.known_pi is None and self.n_states <= FEW_STATES
+        small = not self.symmetric and self.n_states <= ELIMINATION_LIMIT
         return self.n_states * 2.0**-53 if small else 0.0
 
     @cached_property
     def pi_squared(self) -> float:
         """Σ π₀²."""
-        return float(self.pi @ self.pi) if self.known_pi_squared is None else self.known_pi_squared
+        if self.matrix is None:
+            total, squares = self._only_floor.degree_sums
+            return squares / total**2
+        return float(self.pi @ self.pi)
 
     @cached_property
     def stationary_problem(self) -> str:
         """Why the walk has no stationary distribution of its own; empty where it has."""
-        n_closed = 1 if self.symmetric else int(self._closed_sets[0].sum())
+        n_closed = 1 if self.symmetric else int(self.sets[0].sum())
         return "" if n_closed == 1 else f"a walk must end in one set of states; got {n_closed}."
 
     @cached_property
     def polar_problem(self) -> str:
         """Why Algorithm 2 is not defined on this walk; empty where it is.
 
-        It divides by the weight that enters each state, and it leaves out one eigenvalue 0, of which there are as many
-        as there are sets of states that no move enters.
+        It divides by the weight that enters each state, and it leaves out one eigenvalue 0; there is one for each set
+        of states that no move enters.
         """
         if self.symmetric:
             return ""
         if (self.entering == 0).any():
             state = int(np.flatnonzero(self.entering == 0)[0])
             return f"every state must be entered by some move for Algorithm 2; got none into state {state}."
-        n_sources = self.source_sets[0].sum()
-        return (
-            "" if n_sources <= 1 else f"at most one set of states may have no way in for Algorithm 2; got {n_sources}."
-        )
+        n_sources = int(self.sets[1].sum())
+        if n_sources > 1:
+            return f"at most one set of states may have no way in for Algorithm 2; got {n_sources}."
+        return ""
+
+    @cached_property
+    def default_form(self) -> tuple[str, str]:
+        """The form of the score that ``form="auto"`` takes in this world, and why (empty in a symmetric world).
+
+        Algorithm 2 must be defined, with all ω from −1 to 1, a second singular value that differs from 0, and degrees
+        that a decomposition does not round away; the walk must have one stationary distribution.
+        """
+        if self.symmetric:
+            return "walk", ""
+        if self.n_states > AUTO_POLAR_LIMIT:
+            return (
+                "symmetrized",
+                f"the better one in worlds of more than {AUTO_POLAR_LIMIT:,} states that are not symmetric",
+            )
+        problem = self.polar_problem or self._polar_loss()
+        if not problem:
+            return "polar", "Algorithm 2, because the world is not symmetric"
+        try:
+            _ = self.pi
+        except NotConnected as error:
+            return "symmetrized", f"because no other is defined ({problem} {error})"
+        return "walk", f"Proposition 2 on the walk: {problem}"
+
+    def _polar_loss(self) -> str:
+        """Return why Algorithm 2 would lose all digits or explode, empty where it does not."""
+        ratio = self.entering.max() / self.entering.min()
+        if ratio > MOST_UNEVEN:
+            return f"the weights that enter two states differ {ratio:.2g} times."
+        nu = self.polar_spectrum.nu
+        if nu[-1] > 4.0 + 1e-9:
+            return f"Algorithm 2 has ω = {1.0 - nu[-1] / 2.0:.3g} here and would explode."
+        return f"the world is nearly in two parts (singular value {nu[1]:.2g})." if nu[1] < NEARLY_ZERO else ""
+
+    @cached_property
+    def polar_spectrum(self) -> Spectrum:
+        """The whole spectrum of Algorithm 2, which the default form of a small world is decided by."""
+        from farpoint.diffusion.spectral import polar_spectrum
+
+        return polar_spectrum(self)
 
     @cached_property
     def _graph(self) -> coo_array:
@@ -222,27 +321,15 @@ class Walk:
         return coo_array((np.ones(row.size), (row, column)), shape=(size, size))
 
     @cached_property
-    def _components(self) -> tuple[int, NDArray[Any]]:
+    def sets(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[Any]]:
+        """Which sets of mutually reachable states cannot be left, which cannot be entered, and the set of each."""
         count, component = connected_components(self._graph, directed=True, connection="strong")
-        return int(count), component
-
-    @cached_property
-    def _closed_sets(self) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which sets of mutually reachable states cannot be left, and the set of each state."""
-        count, component = self._components
         begins, ends = component[self._graph.row], component[self._graph.col]
-        closed = np.ones(count, dtype=bool)
-        closed[begins[begins != ends]] = False
-        return closed, component
-
-    @cached_property
-    def source_sets(self) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which sets of mutually reachable states are entered by no move from outside, and the set of each state."""
-        count, component = self._components
-        begins, ends = component[self._graph.row], component[self._graph.col]
-        sources = np.ones(count, dtype=bool)
-        sources[ends[begins != ends]] = False
-        return sources, component[: self.n_states]
+        between = begins != ends
+        closed, sources = np.ones((2, count), dtype=bool)
+        closed[begins[between]] = False
+        sources[ends[between]] = False
+        return closed, sources, component[: self.n_states]
 
     def symmetrized(self) -> Walk:
         """Return the walk in which every weight is the sum of the weights in both directions."""
@@ -252,21 +339,15 @@ class Walk:
         moves.sort_indices()
         return Walk(moves, True, None if self.jumps is None else self.jumps.both_ways(), name=self.name)
 
-    def with_edge(self, low: int, high: int) -> Walk:
-        """Return the walk with one more edge of weight 1 between two states, in both directions."""
-        low, high = (check_integer("state", state, 0, self.n_states - 1) for state in (low, high))
-        edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=self.moves.shape)
-        return replace(self, moves=csr_array(self.moves + edge), floor=None)
+    def written_out(self) -> Walk:
+        """Return the walk with a matrix, which many steps of a walk on a map need; it lives as long as the result.
 
-    def in_order(self, order: NDArray[Any]) -> Walk:
-        """Return the same walk with the states numbered in another order."""
-        order = whole_numbers("order", order, np.int64)
-        if order.shape != (self.n_states,) or (np.sort(order) != np.arange(self.n_states)).any():
-            raise InvalidInput(f"order must hold each of {self.n_states} states once; got {order!r}.")
-        moves = csr_array(self.moves[order][:, order])
-        moves.sort_indices()
-        jumps = None if self.jumps is None else Jumps(self.jumps.out[:, order], self.jumps.into[:, order])
-        return Walk(moves, self.symmetric, jumps, None, self.name, self.leaving[order], self.pi[order])
+        >>> import farpoint as fp
+        >>> walk = Walk.of(fp.open_room(100, 100))
+        >>> walk.matrix is None, walk.written_out().matrix.nnz
+        (True, 39600)
+        """
+        return self if self.matrix is not None else replace(self, matrix=self.moves)
 
     def weights(self) -> csr_array:
         """Return all weights as one matrix, jumps written out; fail where that would be too many entries."""
@@ -283,11 +364,56 @@ class Walk:
             )
         return csr_array(self.moves + csr_array(self.jumps.out.T) @ csr_array(self.jumps.into))
 
+    def steps(self) -> csr_array:
+        """Return the probability of going from each state (rows) to each other in one step, jumps written out.
+
+        >>> import farpoint as fp
+        >>> Walk.of(fp.grid((3,))).steps().toarray()
+        array([[0.5 , 0.5 , 0.  ],
+               [0.25, 0.5 , 0.25],
+               [0.  , 0.5 , 0.5 ]])
+        """
+        return csr_array(diags_array(self.stay) + diags_array(self.leave) @ self.weights())
+
     @cached_property
     def fingerprint(self) -> str:
-        """A digest of all weights."""
+        """A digest of all weights, the same whether they are written out or not."""
+        if self.matrix is None:
+            return digest(*self._only_floor.moves_in_pieces())
         jumps = {} if self.jumps is None else {"out": self.jumps.out, "into": self.jumps.into}
-        return digest(self.moves.indptr, self.moves.indices, self.moves.data, **jumps)
+        return digest(self.matrix.indptr, self.matrix.indices, self.matrix.data, **jumps)
+
+
+def _walk_of(world: World) -> Walk:
+    """Return the walk of a world."""
+    if world.n_states < 2:
+        raise InvalidInput("world must have at least 2 states to have far points; got 1.")
+    if world.restart is None or world.starts is None or not world.restart.any():
+        if isinstance(world.source, Floor):
+            # Connected and symmetric, and its moves are all that it needs.
+            moves = world.adjacency if world.n_states <= _KEPT_GRAPH_LIMIT else None
+            return Walk(moves, True, floor=world.source, name=world.name)
+        _check_connected(world.component_sizes)
+        return Walk(world.adjacency, world.symmetric, floor=world.floor, name=world.name)
+    leaving = np.asarray(world.adjacency.sum(axis=1))
+    # The restart takes its share of the weight that leaves a state, so that the weights keep their size.
+    out = np.where(leaving > 0, world.restart * leaving, world.restart)
+    moves = csr_array(world.adjacency.multiply((1.0 - world.restart)[:, None]))
+    moves.eliminate_zeros()
+    walk = Walk(moves, False, Jumps(out[None, :], world.starts[None, :]), name=world.name)
+    _, component = connected_components(walk._graph, directed=True, connection="weak")
+    _check_connected(tuple(np.sort(np.bincount(component[: world.n_states]))[::-1]))
+    return walk
+
+
+def _degrees(floor: Floor) -> Vector:
+    """Return the number of floor cells beside each."""
+    degrees = np.empty(floor.n_states)
+    cells = floor.cells
+    for first, last in row_pieces(cells):
+        of_rows = floor.degrees(first, last).reshape(last - first, -1)[:, :-1]
+        degrees[floor.row_starts[first] : floor.row_starts[last]] = of_rows[cells[first:last]]
+    return degrees
 
 
 def _check_connected(sizes: tuple[int, ...]) -> None:
@@ -313,3 +439,74 @@ def check_polar(walk: Walk) -> None:
         raise InvalidInput(
             f"{walk.polar_problem} Use form='walk', or a world in which every state can be reached again."
         )
+
+
+@one_blas_thread()
+def lazy_walk(world: WorldLike) -> csr_array:
+    """Return the matrix of the lazy random walk, W = ½ (I + M D⁻¹), columns "from".
+
+    In a state without moves the walk stays. The columns of the result sum to one. Restarts are written out here, which
+    takes states × starts entries.
+
+    Paper: Algorithm 1 prints ½ (I − M D⁻¹).
+    Here: plus, as in the text and the supplement, because only that is a walk.
+
+    Returns
+    -------
+    sparse matrix, shape (n_states, n_states)
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.diffusion.lazy_walk(fp.grid((3,))).toarray()
+    array([[0.5 , 0.25, 0.  ],
+           [0.5 , 0.5 , 0.5 ],
+           [0.  , 0.25, 0.5 ]])
+    """
+    return csr_array(Walk.of(world).steps().T)
+
+
+@one_blas_thread()
+def stationary(world: WorldLike) -> NDArray[np.float64]:
+    """Return the stationary distribution π₀ of the lazy walk: the share of time a long walk spends in each state.
+
+    In a symmetric world π₀(s) = d(s) / Σ d. Elsewhere it solves W π₀ = π₀ on the one set of states that the walk
+    cannot leave, and is zero outside that set.
+
+    Raises
+    ------
+    NotConnected
+        If the walk can end in several sets of states, so that π₀ depends on the start.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.stationary(fp.grid((3,)))
+    array([0.25, 0.5 , 0.25])
+    """
+    return Walk.of(world).pi
+
+
+@one_blas_thread()
+def normalized_laplacian(world: WorldLike) -> csr_array:
+    """Return the normalized Laplacian, N = I − D^-½ M D^-½, with D the weight that enters each state.
+
+    Paper: the supplement prints D^-½ (I − M) D^-½.
+    Here: D^-½ (D − M) D^-½, because only that has the eigenvalues ν = 2 (1 − ω).
+
+    Raises
+    ------
+    InvalidInput
+        If some state is entered by no move (it would be divided by zero).
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> fp.diffusion.normalized_laplacian(fp.grid((2,))).toarray()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    walk = Walk.of(world)
+    check_polar(walk)
+    scale = diags_array(walk.entering**-0.5)
+    return csr_array(eye_array(walk.n_states) - scale @ walk.weights().T @ scale)

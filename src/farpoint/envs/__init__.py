@@ -1,27 +1,35 @@
 """Gymnasium: options as actions, recording, and environments of our own."""
 
 from farpoint.envs.continuous_maze import ContinuousMaze
-from farpoint.envs.minigrid_images import image_observations
-from farpoint.envs.picture_metric import PictureMetric, learn_metric
-from farpoint.envs.pictures import PictureLog, PictureObservation, record_pictures
-from farpoint.envs.recording import record_log, record_observations, record_samples
-from farpoint.envs.success import option_success
+from farpoint.envs.pictures import (
+    PictureLog,
+    PictureMetric,
+    PictureObservation,
+    image_observations,
+    learn_metric,
+    record_pictures,
+)
+from farpoint.envs.transitions import Transition, episodes, option_success, record_log, record_samples
+from farpoint.envs.vector import OptionsVectorEnv
 from farpoint.envs.world_env import WorldEnv
-from farpoint.envs.wrapper import OptionsWrapper, Transition
+from farpoint.envs.wrapper import OptionsWrapper
+from farpoint.worlds.environments import simulator_state
 
 __all__ = [
     "ContinuousMaze",
+    "OptionsVectorEnv",
     "OptionsWrapper",
     "PictureLog",
     "PictureMetric",
     "PictureObservation",
     "Transition",
     "WorldEnv",
+    "episodes",
     "image_observations",
     "learn_metric",
     "option_success",
     "record_log",
-    "record_observations",
     "record_pictures",
     "record_samples",
+    "simulator_state",
 ]

@@ -1,6 +1,6 @@
 """A maze with continuous positions, as a Gymnasium environment.
 
-Importing this module registers ``farpoint/ContinuousMaze-v0``.
+``gymnasium.make("farpoint/ContinuousMaze-v0")`` makes one after ``gymnasium.register_envs(farpoint)``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
+from farpoint.compiling import compiled
 from farpoint.errors import InvalidInput, check_integer, check_word
 from farpoint.worlds.arrays import real_numbers
 from farpoint.worlds.catalogue import CATALOGUE, FOUR_ROOMS, as_world
@@ -22,6 +23,9 @@ from farpoint.worlds.maps import parse_map
 from farpoint.worlds.world import World
 
 N_DIRECTIONS = 8
+# How near a point comes to a wall: more than single precision loses in maps of a thousand cells, so that an
+# observation never lies inside a wall.
+MARGIN = 1e-4
 _PIXELS = 16
 _WALL, _FLOOR, _POINT, _TARGET = (60, 60, 60), (245, 245, 245), (200, 40, 40), (60, 160, 80)
 
@@ -100,9 +104,6 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         scaled: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        from farpoint.envs.continuous_kernels import move
-
-        self._move = move
         self.floor, map_start, map_targets = _layout(world)
         self.step_length = _number("step", step, zero=False)
         self.noise = _number("noise", noise, zero=True)
@@ -187,7 +188,7 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         if self.noise:
             normal = self.np_random.standard_normal
             dx, dy = dx + self.noise * normal(), dy + self.noise * normal()
-        self._x, self._y = self._move(self.floor, self._x, self._y, dx, dy)
+        self._x, self._y = move(self.floor, self._x, self._y, dx, dy)
         self._n_steps += 1
         arrived = self._arrived()
         return self._observation(), float(arrived), arrived, self._n_steps >= self.max_steps, {}
@@ -204,8 +205,6 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
         >>> bool((before[1:] == after[:-1]).all())
         True
         """
-        from farpoint.envs.continuous_kernels import walk
-
         n_steps = check_integer("n_steps", n_steps, 1)
         length = self.max_steps if episode_length is None else check_integer("episode_length", episode_length, 1)
         rng = np.random.default_rng(check_integer("seed", seed, 0))
@@ -265,8 +264,6 @@ class ContinuousMaze(gym.Env[NDArray[np.float32], Any]):
     def _starts(self, number: int, rng: np.random.Generator) -> NDArray[np.float64]:
         if self._start is not None:
             return np.tile(self._start, (number, 1))
-        from farpoint.envs.continuous_kernels import MARGIN
-
         cells = self._cells[rng.integers(len(self._cells), size=number)]
         return cells[:, ::-1] + rng.uniform(MARGIN, 1.0 - MARGIN, (number, 2))
 
@@ -313,4 +310,86 @@ def _layout(
     return floor, start, none if world.targets is None else middles[world.targets]
 
 
-gym.register(id="farpoint/ContinuousMaze-v0", entry_point="farpoint.envs.continuous_maze:ContinuousMaze")
+@compiled()
+def move(floor: NDArray[np.bool_], x: float, y: float, dx: float, dy: float) -> tuple[float, float]:
+    """Return where a point ends that sets out from (x, y) by (dx, dy), slides along walls and never enters one.
+
+    The straight line is followed from one cell border to the next. Each border is crossed in one axis alone, so a
+    point cannot slip between two walls that touch at a corner, however long the step.
+    """
+    n_rows, n_columns = floor.shape
+    column, row = int(np.floor(x)), int(np.floor(y))
+    while dx != 0.0 or dy != 0.0:
+        # Shares of what is left of the step at which the next border of each axis is met.
+        meet_x = meet_y = 2.0
+        if dx > 0.0:
+            meet_x = (column + 1 - x) / dx
+        elif dx < 0.0:
+            meet_x = (column - x) / dx
+        if dy > 0.0:
+            meet_y = (row + 1 - y) / dy
+        elif dy < 0.0:
+            meet_y = (row - y) / dy
+        # A wall is met a little before its border.
+        if meet_x > 1.0 and meet_y > 1.0:
+            x += dx
+            y += dy
+            break
+        if meet_x <= meet_y:
+            share = max(meet_x, 0.0)
+            y += share * dy
+            ahead = column + (1 if dx > 0.0 else -1)
+            border = float(column + 1 if dx > 0.0 else column)
+            if 0 <= ahead < n_columns and floor[row, ahead]:
+                x = border
+                column = ahead
+                dx *= 1.0 - share
+            else:
+                x = border - MARGIN if dx > 0.0 else border + MARGIN
+                dx = 0.0
+            dy *= 1.0 - share
+        else:
+            share = max(meet_y, 0.0)
+            x += share * dx
+            ahead = row + (1 if dy > 0.0 else -1)
+            border = float(row + 1 if dy > 0.0 else row)
+            if 0 <= ahead < n_rows and floor[ahead, column]:
+                y = border
+                row = ahead
+                dy *= 1.0 - share
+            else:
+                y = border - MARGIN if dy > 0.0 else border + MARGIN
+                dy = 0.0
+            dx *= 1.0 - share
+    # Inside the cell that was reached, and off its walls: on a border the last digit alone would decide the cell.
+    return _inside(floor, row, column, x, 1), _inside(floor, row, column, y, 0)
+
+
+@compiled()
+def _inside(floor: NDArray[np.bool_], row: int, column: int, value: float, axis: int) -> float:
+    low = column if axis == 1 else row
+    size = floor.shape[axis]
+    before = low > 0 and (floor[row, column - 1] if axis == 1 else floor[row - 1, column])
+    after = low + 1 < size and (floor[row, column + 1] if axis == 1 else floor[row + 1, column])
+    least = low + (1e-9 if before else MARGIN)
+    most = low + 1 - (1e-9 if after else MARGIN)
+    return min(max(value, least), most)
+
+
+@compiled()
+def walk(
+    floor: NDArray[np.bool_],
+    starts: NDArray[np.float64],
+    episode_length: int,
+    moves: NDArray[np.float64],
+    visited: NDArray[Any],
+    followed: NDArray[Any],
+) -> None:
+    """Fill where a point is before and after each move; it begins at the next start after each episode's length."""
+    x = y = 0.0
+    for step in range(len(moves)):
+        if step % episode_length == 0:
+            x, y = starts[step // episode_length, 0], starts[step // episode_length, 1]
+        visited[step, 0], visited[step, 1] = x, y
+        x, y = move(floor, x, y, moves[step, 0], moves[step, 1])
+        followed[step, 0], followed[step, 1] = x, y

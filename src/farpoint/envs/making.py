@@ -8,7 +8,7 @@ from typing import Any
 from farpoint.errors import MissingExtra, UnknownName
 
 
-def make_env(name: str) -> Any:
+def make_env(name: str, **settings: Any) -> Any:
     """Return the Gymnasium environment of this name; those of MiniGrid need the extra ``envs``.
 
     >>> make_env("FrozenLake-v1").action_space.n
@@ -22,7 +22,7 @@ def make_env(name: str) -> Any:
         # Gymnasium recommends newer versions of an environment; this one was chosen.
         warnings.simplefilter("ignore")
         try:
-            return gymnasium.make(name)
+            return gymnasium.make(name, **settings)
         except Exception as error:  # the module of an environment may raise anything
             raise UnknownName(f"environment must be registered in Gymnasium; got {name!r} ({error}).") from error
 

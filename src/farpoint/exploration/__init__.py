@@ -1,17 +1,18 @@
-"""Exploring an environment that can only be stepped, with options that are made of what was seen so far."""
+"""Exploring an environment by interaction only, with options that are built from what was seen so far."""
 
-from farpoint.exploration.discovering import DiscoveringWrapper
-from farpoint.exploration.explorer import Explorer, ExploreSettings
+from farpoint.exploration.explorer import Delta, Explorer, ExploreSettings
 from farpoint.exploration.exploring import Exploration, explore
-from farpoint.exploration.learning import ScratchLearning, learn_from_scratch
-from farpoint.exploration.sampled_options import SampledOptions
+from farpoint.exploration.scratch import ScratchLearning, learn_from_scratch
+from farpoint.exploration.vector import DiscoveringVectorEnv
+from farpoint.exploration.wrapper import DiscoveringWrapper
 
 __all__ = [
+    "Delta",
+    "DiscoveringVectorEnv",
     "DiscoveringWrapper",
     "Exploration",
     "ExploreSettings",
     "Explorer",
-    "SampledOptions",
     "ScratchLearning",
     "explore",
     "learn_from_scratch",

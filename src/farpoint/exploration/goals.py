@@ -1,38 +1,42 @@
-"""Where the options of an explorer lead: one function per method, all of what was seen so far."""
+"""Where the options of an explorer lead: one function per method, each of a snapshot of the graph seen so far."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from farpoint.blas import one_blas_thread
+from farpoint.compiling import compiled
 from farpoint.diffusion import Walk
-from farpoint.diffusion.goals.peaks import compiled_peaks
-from farpoint.diffusion.spectra.bases import canonical_vectors
-from farpoint.diffusion.spectra.decomposition import walk_spectrum
-from farpoint.diffusion.spectra.lanczos import eigenpairs
-from farpoint.diffusion.spectra.laplacian import Laplacian
+from farpoint.diffusion.goals import NeighborLists, find_peaks
+from farpoint.diffusion.graphs import advance
+from farpoint.diffusion.lanczos import eigenpairs
+from farpoint.diffusion.spectral import Laplacian, canonical_vectors, walk_spectrum
 from farpoint.exploration.memory import STATES, Memory
 from farpoint.options.methods.cover import GrowingGraph
 
 Vector = NDArray[np.float64]
 # Scores of states that mirror each other differ by rounding only.
-_SAME = 1e-9
-# What a state counts for in which every action was tried.
+_SAME_RTOL = 1e-9
+# Added to the number of untried actions: a state in which every action was tried still counts for something.
 _ALL_TRIED = 1e-3
-# The β and k of NEO, as in its authors' experiments; and up to how many states all eigenvectors are computed.
+# The β and k of NEO, as in its authors' experiments; all eigenvectors are computed up to this number of states.
 _NEO_WEIGHT, _NEO_ROOT, _NEO_SMALL = 0.5, 64, 200
-# Betweenness is made anew again and again, so it is that of so many sources.
+# Betweenness is computed at every rebuild, so only from a sample of this many sources.
 _SOURCES = 100
 
 
 @dataclass
-class Seen:
-    """What was seen at one moment, as the methods read it: the neighbors of every state, and the agent's counts."""
+class GraphSnapshot:
+    """The graph at one moment, as the methods read it: the neighbors of every state, and the explorer's counts.
+
+    The arrays have one entry per state of the memory, the virtual one and ends of episodes included.
+    """
 
     memory: Memory
     indptr: NDArray[np.int32]
@@ -42,7 +46,7 @@ class Seen:
 
     @property
     def n_states(self) -> int:
-        """Number of states seen."""
+        """Number of states."""
         return int(self.memory.sizes[STATES])
 
     @property
@@ -52,27 +56,27 @@ class Seen:
 
     @property
     def untried(self) -> NDArray[np.int64]:
-        """How many actions were never tried in each state."""
-        tried = self.memory.tried[: self.n_states]
+        """How many actions were never tried in each state, of those that the environment does not forbid."""
+        tried, barred = self.memory.tried[: self.n_states], self.memory.barred[: self.n_states]
         there = np.arange(tried.shape[1]) < self.memory.n_actions[: self.n_states, None]
-        return np.asarray(((tried == 0) & there).sum(axis=1))
+        return np.asarray(((tried == 0) & there & ~barred).sum(axis=1))
 
     @property
     def walk(self) -> Walk:
-        """The lazy walk on the graph of what was seen, every edge of weight 1."""
+        """The lazy walk on the graph, every edge of weight 1."""
         ones = np.ones(self.indices.size)
         moves = csr_array((ones, self.indices, self.indptr), shape=(self.n_states, self.n_states))
         return Walk(moves, symmetric=True, name="what was seen")
 
     @property
     def allowed(self) -> NDArray[np.bool_]:
-        """The states that an option may lead to: not those in which an episode ends."""
-        return ~self.memory.terminal[: self.n_states]
+        """The states that an option may lead to: those with actions, so no ends of episodes."""
+        return self.memory.n_actions[: self.n_states] > 0
 
 
 @dataclass
 class FarPoints:
-    """The score f_t of what was seen, kept up to date: only what lies within t moves of a change is computed anew."""
+    """The score f_t of the graph, kept up to date: only states within t moves of a change are scored again."""
 
     t: int = 4
     squares: Vector = field(default_factory=lambda: np.empty(0))
@@ -80,8 +84,6 @@ class FarPoints:
 
     def scores(self, memory: Memory, indptr: NDArray[np.int32], indices: NDArray[np.int32]) -> Vector:
         """Return f_t of every state, and note that nothing has changed since."""
-        from farpoint.exploration.far_kernels import local_parts, within_reach
-
         n_states = indptr.size - 1
         self.squares, self.degrees = (_longer(part, n_states) for part in (self.squares, self.degrees))
         # A state without neighbors, the only one at first, is new and unchanged.
@@ -95,126 +97,187 @@ class FarPoints:
         return np.asarray(part + float((degrees**2).sum()) / total**2)
 
 
+@compiled(nogil=True)
+def within_reach(indptr: NDArray[Any], indices: NDArray[Any], sources: NDArray[Any], steps: int) -> NDArray[np.int64]:
+    """Return the states within ``steps`` moves of the sources."""
+    n_states = indptr.size - 1
+    done = np.zeros(n_states, dtype=np.bool_)
+    queue = np.empty(n_states, dtype=np.int64)
+    last = 0
+    for state in sources:
+        if not done[state]:
+            done[state] = True
+            queue[last] = state
+            last += 1
+    first = 0
+    for _ in range(steps):
+        end = last
+        while first < end:
+            u = queue[first]
+            first += 1
+            for entry in range(indptr[u], indptr[u + 1]):
+                v = indices[entry]
+                if not done[v]:
+                    done[v] = True
+                    queue[last] = v
+                    last += 1
+    return queue[:last].copy()
+
+
+@compiled(nogil=True)
+def local_parts(
+    indptr: NDArray[Any], indices: NDArray[Any], sources: NDArray[np.int64], t: int, squares: Vector, degrees: Vector
+) -> None:
+    """Fill ‖Wᵗe_s‖² and d · Wᵗe_s of the sources: the parts of f_t that depend on what lies within t moves only.
+
+    With π₀ = d / Σd, f_t(s) = ‖Wᵗe_s‖² − 2 (d · Wᵗe_s) / Σd + Σd² / (Σd)².
+    """
+    n_states = indptr.size - 1
+    now, then = np.zeros(n_states), np.zeros(n_states)
+    mark = np.zeros(n_states, dtype=np.int32)
+    states = np.empty(n_states + 1, dtype=np.int32)
+    weights = np.ones(indices.size)
+    stay, leave = np.empty(n_states), np.empty(n_states)
+    for u in range(n_states):
+        degree = indptr[u + 1] - indptr[u]
+        stay[u] = 0.5 if degree > 0 else 1.0
+        leave[u] = 0.5 / max(degree, 1)
+    for number in range(sources.size):
+        s = sources[number]
+        states[0], mark[s], now[s] = s, number + 1, 1.0
+        size = 1
+        for _ in range(t):
+            size, _ = advance(indptr, indices, weights, stay, leave, 0.0, states, size, mark, number + 1, now, then)
+            now, then = then, now
+        square, degree_sum = 0.0, 0.0
+        for i in range(size):
+            u = states[i]
+            square += now[u] * now[u]
+            degree_sum += now[u] * (indptr[u + 1] - indptr[u])
+            now[u] = 0.0
+        squares[s], degrees[s] = square, degree_sum
+
+
 def _longer(values: Vector, size: int) -> Vector:
     return values if values.size >= size else np.concatenate([values, np.zeros(2 * size - values.size)])
 
 
 def _first(weights: Vector, states: NDArray[np.int64], count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the states of largest weight; of equal ones, random ones."""
+    """Return the ``count`` states of largest weight; ties are broken at random."""
     order = np.lexsort((rng.random(states.size), -weights))
     return np.asarray(states[order[:count]])
 
 
-def rarity(seen: Seen) -> Vector:
-    """Return how little is known about each state: its untried actions per visit, a little more than none of them."""
-    return np.asarray((seen.untried + _ALL_TRIED) / np.maximum(seen.visits, 1))
+def rarity(graph: GraphSnapshot) -> Vector:
+    """Return how little is known about each state: (untried actions + 1e-3) / visits."""
+    return np.asarray((graph.untried + _ALL_TRIED) / np.maximum(graph.visits, 1))
 
 
-def diffusion_goals(seen: Seen, count: int) -> NDArray[np.int64]:
-    """Return far and rare states: local maxima of f_t · (untried actions) / visits on the graph of what was seen.
+def diffusion_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
+    """Return far and rare states: local maxima of f_t · (untried actions) / visits on the graph.
 
-    Maxima of the score alone bring the agent to places it knows well by now; rare states alone lie side by side. The
-    maxima of the product are both far from each other and little known.
+    Maxima of the score alone lead to places that are well known by now; rare states alone lie side by side. The maxima
+    of the product are far from each other and little known.
     """
-    values = seen.far.scores(seen.memory, seen.indptr, seen.indices) * rarity(seen) * seen.allowed
-    peaks = compiled_peaks(seen.indptr, seen.indices, values, _SAME)
-    states = np.flatnonzero(peaks.is_peak & seen.allowed)
-    return _first(values[states], states, count, seen.rng)
+    values = graph.far.scores(graph.memory, graph.indptr, graph.indices) * rarity(graph) * graph.allowed
+    states = find_peaks(NeighborLists(graph.indptr, graph.indices), values, _SAME_RTOL, compiled=True)
+    states = states[graph.allowed[states]]
+    return _first(values[states], states, count, graph.rng)
 
 
-def novelty_goals(seen: Seen, count: int) -> NDArray[np.int64]:
-    """Return the states about which least is known."""
-    states = np.flatnonzero(seen.allowed)
-    return _first(rarity(seen)[states], states, count, seen.rng)
+def novelty_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
+    """Return the states that least is known about."""
+    states = np.flatnonzero(graph.allowed)
+    return _first(rarity(graph)[states], states, count, graph.rng)
 
 
-def random_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+def random_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
     """Return random states."""
-    states = np.flatnonzero(seen.allowed)
-    return seen.rng.permutation(states)[:count]
+    states = np.flatnonzero(graph.allowed)
+    return graph.rng.permutation(states)[:count]
 
 
-def eigen_goals(seen: Seen, count: int) -> NDArray[np.int64]:
-    """Return where the leading eigenvectors of the graph of what was seen are largest and smallest (Machado 2023)."""
-    states = np.flatnonzero(seen.allowed)
+def eigen_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
+    """Return where the leading eigenvectors of the graph are largest and smallest (Machado 2023)."""
+    states = np.flatnonzero(graph.allowed)
     if states.size == 0:
         return states
-    # Some more than are needed: eigenvectors may share their ends.
-    n_vectors = min(count + 1, seen.n_states)
-    psi = walk_spectrum(seen.walk, n_vectors).psi[states, 1:]
+    # One more than needed: eigenvectors may share their ends.
+    n_vectors = min(count + 1, graph.n_states)
+    psi = walk_spectrum(graph.walk, n_vectors).psi[states, 1:]
     ends = np.stack([psi.argmin(axis=0), psi.argmax(axis=0)], axis=1).ravel()
     return np.asarray(states[_different(ends.tolist())[:count]])
 
 
-def cover_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+def cover_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
     """Return the ends of Fiedler vectors, with an edge added between the ends of each before the next (Jinnai 2019)."""
-    states = np.flatnonzero(seen.allowed)
-    graph = GrowingGraph(seen.walk)
+    states = np.flatnonzero(graph.allowed)
+    growing = GrowingGraph(graph.walk)
     ends: list[int] = []
-    # An edge may end where another does; then there is one more, but not for ever.
+    # An edge may end where another does; then one more is added, up to a limit.
     for _ in range(min(count, states.size)):
-        fiedler = graph.fiedler_vector()[states]
+        fiedler = growing.fiedler_vector()[states]
         low, high = int(states[fiedler.argmin()]), int(states[fiedler.argmax()])
         ends = _different([*ends, low, high])
         if len(ends) >= count or low == high:
             break
-        graph.add_edge(low, high)
+        growing.add_edge(low, high)
     return np.array(ends[:count], dtype=np.int64)
 
 
 @one_blas_thread()
-def neo_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+def neo_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
     """Return where the smoothest eigenvectors of NEO's Laplacian are largest (Theophilou and Şimşek 2025).
 
-    (I − D⁻¹A + β C) v = λ v, C the diagonal matrix of (visits / most visits)^(1/k): where visits are many v is pressed
-    towards 0, so that |v| is largest where they are few.
+    (I − D⁻¹A + β C) v = λ v with C the diagonal matrix of (visits / most visits)^(1/k): many visits press v toward 0,
+    so |v| is largest where visits are few.
 
-    Paper: options climb |v|. Here: they take the shortest way to its largest value, as those of all methods do.
+    Paper: options climb |v|. Here: they take the shortest way to its largest value, because all methods do.
     """
-    states = np.flatnonzero(seen.allowed)
+    states = np.flatnonzero(graph.allowed)
     if states.size == 0:
         return states
-    laplacian = Laplacian.of(seen.walk)
-    pressed = _NEO_WEIGHT * (seen.visits / seen.visits.max()) ** (1.0 / _NEO_ROOT)
+    laplacian = Laplacian.of(graph.walk)
+    pressed = _NEO_WEIGHT * (graph.visits / graph.visits.max()) ** (1.0 / _NEO_ROOT)
     # D^½ (I − D⁻¹A + β C) D^-½ is symmetric and has the same eigenvalues; v = D^-½ ψ.
     matrix = laplacian.sparse + diags_array(pressed)
-    if seen.n_states <= _NEO_SMALL:
+    if graph.n_states <= _NEO_SMALL:
         values, psi = np.linalg.eigh(matrix.toarray())
     else:
-        # Some more than are needed: two may be largest in the same state. All λ > 0, so that 0 lies below them.
-        number = min(2 * count, seen.n_states // 2)
+        # Twice as many as needed: two may be largest in the same state. All λ > 0, so 0 lies below them.
+        number = min(2 * count, graph.n_states // 2)
         values, psi = eigenpairs(matrix.tocsc(), number, np.random.default_rng(0), sigma=0.0)
-    sizes = np.abs(canonical_vectors(values, psi)) / np.sqrt(np.maximum(np.diff(seen.indptr), 1))[:, None]
+    sizes = np.abs(canonical_vectors(values, psi)) / np.sqrt(np.maximum(np.diff(graph.indptr), 1))[:, None]
     return np.asarray(states[_different(sizes[states].argmax(axis=0).tolist())[:count]])
 
 
-def betweenness_goals(seen: Seen, count: int) -> NDArray[np.int64]:
-    """Return the states that the most shortest routes pass, local maxima first, on the graph of what was seen."""
-    from farpoint.options.centrality_kernels import dependencies
+def betweenness_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
+    """Return the states that the most shortest routes pass, local maxima first."""
+    from farpoint.options.centrality import dependencies
 
-    n_sources = min(seen.n_states, _SOURCES)
-    sources = np.sort(seen.rng.choice(seen.n_states, size=n_sources, replace=False))
-    values, _ = dependencies(seen.indptr, seen.indices, sources)
-    neighbors = np.repeat(np.arange(seen.n_states), np.diff(seen.indptr))
-    highest = np.full(seen.n_states, -np.inf)
-    np.maximum.at(highest, neighbors, values[seen.indices])
-    peak = values >= highest * (1.0 - _SAME)
+    n_sources = min(graph.n_states, _SOURCES)
+    sources = np.sort(graph.rng.choice(graph.n_states, size=n_sources, replace=False))
+    values = dependencies(graph.indptr, graph.indices, sources)
+    neighbors = np.repeat(np.arange(graph.n_states), np.diff(graph.indptr))
+    highest = np.full(graph.n_states, -np.inf)
+    np.maximum.at(highest, neighbors, values[graph.indices])
+    peak = values >= highest * (1.0 - _SAME_RTOL)
     order = np.lexsort((-values, ~peak))
-    return np.asarray(order[seen.allowed[order]][:count], dtype=np.int64)
+    return np.asarray(order[graph.allowed[order]][:count], dtype=np.int64)
 
 
 @dataclass
 class KeptGoals:
-    """The goals of a method of `OF_THE_GRAPH`, computed anew only if the graph changed: eigenvectors are dear."""
+    """The goals of a method of `OF_THE_GRAPH`, computed again only if the graph changed: eigenvectors are slow."""
 
-    graph: tuple[NDArray[np.generic], ...] = ()
+    arrays: tuple[NDArray[np.generic], ...] = ()
     goals: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
-    def of(self, seen: Seen, method: str, count: int) -> NDArray[np.int64]:
+    def of(self, graph: GraphSnapshot, method: str, count: int) -> NDArray[np.int64]:
         """Return what ``GOALS[method]`` would."""
-        graph = (seen.indptr, seen.indices, seen.allowed)
-        if not self.graph or not all(np.array_equal(old, new) for old, new in zip(self.graph, graph, strict=True)):
-            self.graph, self.goals = graph, GOALS[method](seen, count)
+        arrays = (graph.indptr, graph.indices, graph.allowed)
+        if not self.arrays or not all(np.array_equal(old, new) for old, new in zip(self.arrays, arrays, strict=True)):
+            self.arrays, self.goals = arrays, GOALS[method](graph, count)
         return self.goals
 
 
@@ -223,15 +286,15 @@ def _different(states: list[int]) -> list[int]:
     return list(dict.fromkeys(states))
 
 
-def no_goals(seen: Seen, count: int) -> NDArray[np.int64]:
+def no_goals(graph: GraphSnapshot, count: int) -> NDArray[np.int64]:
     """Return no state."""
     return np.empty(0, dtype=np.int64)
 
 
-# Methods that read the graph alone, not the counts and nothing random: their goals change only where the graph does.
+# Methods that read the graph alone, no counts and nothing random: their goals change only if the graph does.
 OF_THE_GRAPH = ("eigen", "cover")
 
-GOALS: dict[str, Callable[[Seen, int], NDArray[np.int64]]] = {
+GOALS: dict[str, Callable[[GraphSnapshot, int], NDArray[np.int64]]] = {
     "diffusion": diffusion_goals,
     "novelty": novelty_goals,
     "eigen": eigen_goals,

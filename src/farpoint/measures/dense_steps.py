@@ -24,17 +24,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
-from scipy.sparse import csc_array, csr_array, diags_array, eye_array
+from scipy.sparse import coo_array, csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
-from farpoint.engines import each
+from farpoint.display import progress_bar
 from farpoint.errors import InvalidInput
 from farpoint.options import OptionSet
-from farpoint.options.moves import move_matrix, primitive_moves
+from farpoint.options.routes import move_matrix, primitive_moves
+from farpoint.parallel import parallel_map
 from farpoint.worlds import World
 
-# K × n × targets doubles are held at once, and a few n × n arrays.
 _MOST_BYTES = 4 * 2**30
+# n × n arrays that are held at once.
+_SQUARES = 4
+# Columns that are solved for at a time.
+_COLUMNS = 64
 # Below this reciprocal condition the rounding of a system is as large as its solution: the state is out of reach.
 _SINGULAR = 1e-13
 # More options per state than this, and a factorization for each target is cheaper.
@@ -55,9 +59,19 @@ def expected_steps(
     return _with_options(world, options, primitive, targets, option_probability, n_jobs)
 
 
+def most_targets(n_states: int, n_options: int) -> int:
+    """Return for how many targets the table fits into the memory that it may take.
+
+    >>> most_targets(2_000, 10)
+    12401
+    """
+    # For each target and state, two numbers of every option and the steps.
+    return max(0, (_MOST_BYTES // (8 * n_states) - _SQUARES * n_states) // (2 * n_options + 1))
+
+
 def _check_size(world: World, n_options: int, n_targets: int) -> None:
-    if 8 * n_options * world.n_states * n_targets > _MOST_BYTES:
-        fits = _MOST_BYTES // (8 * n_options * world.n_states)
+    fits = most_targets(world.n_states, n_options)
+    if n_targets > fits:
         raise InvalidInput(
             f"the exact table must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {world.n_states} states "
             f"× {n_targets} targets. Pass targets= or n_targets=, at most {fits} of them."
@@ -81,7 +95,7 @@ class _Systems:
         """Return the systems of a chain of unit steps."""
         n_states = len(moves)
         none = (
-            np.zeros((0, n_states, targets.size)),
+            np.zeros((targets.size, 0, n_states)),
             np.zeros((0, targets.size, n_states)),
             np.zeros((0, targets.size)),
         )
@@ -89,15 +103,21 @@ class _Systems:
 
     def solve(self, n_jobs: int) -> NDArray[np.float64]:
         """Return the expected steps to each target, one per column."""
-        few = len(self.passing) <= _MANY_OPTIONS * self.cost.size and min(self.targets.size, self.cost.size) > 1
+        n_options = self.passing.shape[1]
+        few = n_options <= _MANY_OPTIONS * self.cost.size and min(self.targets.size, self.cost.size) > 1
         shared = (self, _Shared.of(self) if few else None)
-        return np.column_stack(
-            list(each(_solve_column, shared, range(self.targets.size), n_jobs=n_jobs, label="steps"))
-        )
+        # Many columns at a time, for which the factors are read once.
+        width = max(1, _COLUMNS // (n_options + 1))
+        some = [range(first, min(first + width, self.targets.size)) for first in range(0, self.targets.size, width)]
+        return np.hstack(list(parallel_map(_solve_columns, shared, some, n_jobs=n_jobs, label="steps")))
+
+    def caught(self, column: int) -> NDArray[np.float64]:
+        """Return the u_k of one target, shape (n_states, n_options)."""
+        return np.asarray(self.weight[:, None] * self.passing[column].T)
 
     def of(self, column: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return what changes with one target: the u_k, where options end beyond it, and the right side."""
-        caught = self.weight[:, None] * self.passing[:, :, column].T  # (n_states, n_options)
+        caught = self.caught(column)
         return caught, self.ends_from_target[:, column], self.cost - caught @ self.steps_from_target[:, column]
 
 
@@ -114,7 +134,9 @@ class _Shared:
     def of(cls, systems: _Systems) -> _Shared | None:
         """Return them; None where they are singular to rounding."""
         n_states = systems.cost.size
-        regular = np.eye(n_states) - systems.moves + 1.0 / n_states
+        regular = np.negative(systems.moves)
+        regular[np.diag_indices(n_states)] += 1.0
+        regular += 1.0 / n_states
         norm = np.abs(regular).sum(axis=0).max()
         factors, pivots, info = lapack.dgetrf(regular, overwrite_a=1)
         if info != 0 or lapack.dgecon(factors, norm)[0] < _SINGULAR:
@@ -124,16 +146,30 @@ class _Shared:
         longest = 1.0 / (_SINGULAR * n_states * (1.0 + systems.moves.sum(axis=0).max()))
         return cls(factors, pivots, lapack.dgetrs(factors, pivots, systems.cost)[0], float(longest))
 
-    def times(self, systems: _Systems, column: int) -> NDArray[np.float64] | None:
-        """Return the steps to a target; None where they are not accurate, or so many that they may be infinite."""
-        target, n_states = systems.targets[column], systems.cost.size
-        caught, ends, right = systems.of(column)
-        n_options = len(ends)
-        columns = np.zeros((n_states, n_options + 1), order="F")
-        columns[:, :n_options] = caught
-        columns[target, n_options] = -1.0
+    def times(self, systems: _Systems, columns: range) -> list[NDArray[np.float64] | None]:
+        """Return the steps to some targets; None where they are not accurate, or so many that they may be infinite."""
+        n_states, n_options = systems.cost.size, systems.passing.shape[1]
+        sides = np.zeros((n_states, len(columns), n_options + 1), order="F")
+        for place, column in enumerate(columns):
+            sides[:, place, :n_options] = systems.caught(column)
+            sides[systems.targets[column], place, n_options] = -1.0
         # A copy: scipy counts pivots from 1 while it works and from 0 again afterwards, which other threads would see.
-        answers = lapack.dgetrs(self.factors, self.pivots.copy(), columns, overwrite_b=1)[0]
+        flat = sides.reshape(n_states, -1, order="F")
+        flat = lapack.dgetrs(self.factors, self.pivots.copy(), flat, overwrite_b=1)[0]
+        answers = flat.reshape(sides.shape, order="F")
+        times = np.empty((n_states, len(columns)), order="F")
+        for place, column in enumerate(columns):
+            times[:, place] = self._solved_for(systems, column, answers[:, place])
+        moved = systems.moves @ times
+        return [
+            times[:, place] if self._is_exact(systems, column, times[:, place], moved[:, place]) else None
+            for place, column in enumerate(columns)
+        ]
+
+    def _solved_for(self, systems: _Systems, column: int, answers: NDArray[np.float64]) -> NDArray[np.float64] | float:
+        """Return the steps to one target from what the factors give for its terms of rank one; nan if it has none."""
+        target, n_states, ends = systems.targets[column], systems.cost.size, systems.ends_from_target[:, column]
+        n_options = len(ends)
         # b_k h with h = x − x(g), then one row more: the mean of x is 0.
         rows = np.vstack([ends, np.full(n_states, 1.0 / n_states)])
         rows[:n_options, target] -= ends.sum(axis=1)
@@ -144,28 +180,36 @@ class _Shared:
         try:
             times = self.base - answers @ np.linalg.solve(small, known)
         except np.linalg.LinAlgError:
-            return None
-        times -= times[target]
-        left = right - (times - systems.moves @ times + caught @ (ends @ times))
-        left[target] = 0.0
-        largest, shortest_decision = times.max(), np.delete(right, target).min()
+            return np.nan
+        return np.asarray(times - times[target])
+
+    def _is_exact(self, systems: _Systems, column: int, times: NDArray[np.float64], moved: NDArray[np.float64]) -> bool:
+        """Return whether the steps to a target fit its system, and are not so many that they may be infinite."""
+        caught, ends, right = systems.of(column)
+        left = right - (times - moved + caught @ (ends @ times))
+        left[systems.targets[column]] = 0.0
+        largest, shortest_decision = times.max(), np.delete(right, systems.targets[column]).min()
         near = largest <= self.longest * shortest_decision
         # The inverse has no negative entry and takes the right side to the solution, so that what is left of the right
         # side, which rounds too, is the relative error if the shortest decision has it.
         exact = np.abs(left).max() + _EPSILON * largest <= _ROUNDING * largest * shortest_decision
-        return times if near and exact and times.min() >= 0.0 else None
+        return bool(near and exact and times.min() >= 0.0)
 
 
-def _solve_column(shared: tuple[_Systems, _Shared | None], column: int) -> NDArray[np.float64]:
-    """Return the solution for one target: by the shared factors, or its system without the target's row and column."""
+def _solve_columns(shared: tuple[_Systems, _Shared | None], columns: range) -> NDArray[np.float64]:
+    """Return the solutions for some targets: by the shared factors, or each without the target's row and column."""
     systems, factors = shared
-    times = None if factors is None else factors.times(systems, column)
-    if times is None:
-        caught, ends, right = systems.of(column)
-        system = np.eye(right.size) - systems.moves + caught @ ends
-        others = np.delete(np.arange(right.size), systems.targets[column])
-        times = np.zeros(right.size)
-        times[others] = _solved(system[np.ix_(others, others)], right[others])
+    found = [None] * len(columns) if factors is None else factors.times(systems, columns)
+    solved = zip(columns, found, strict=True)
+    return np.column_stack([_solve_alone(systems, column) if times is None else times for column, times in solved])
+
+
+def _solve_alone(systems: _Systems, column: int) -> NDArray[np.float64]:
+    caught, ends, right = systems.of(column)
+    system = np.eye(right.size) - systems.moves + caught @ ends
+    others = np.delete(np.arange(right.size), systems.targets[column])
+    times = np.zeros(right.size)
+    times[others] = _solved(system[np.ix_(others, others)], right[others])
     return times
 
 
@@ -191,37 +235,42 @@ def _with_options(
 ) -> NDArray[np.float64]:
     n_states, n_options = world.n_states, len(options)
     available = np.zeros(n_states)
-    passing = np.empty((n_options, n_states, targets.size))  # F_k[s, g], 0 where option k cannot start
+    passing = np.empty((targets.size, n_options, n_states))  # F_k[s, g], 0 where option k cannot start
     ends_from_target = np.zeros((n_options, targets.size, n_states))  # where option k ends when followed from g
     steps_from_target = np.empty((n_options, targets.size))
     end = np.zeros((n_states, n_states))  # where a random option ends, summed over options
     steps = np.zeros(n_states)  # how long a random option takes, summed over options
-    for k, option in enumerate(options):
-        follow = move_matrix(world, option.choice_probabilities())
-        stops = np.asarray(follow.sum(axis=1)) < 0.5
-        starts = option.initiation.astype(np.float64)
-        endings = np.flatnonzero(stops)
-        visits = splu(csc_array(eye_array(n_states, format="csc") - follow))
-        columns = np.zeros((n_states, targets.size))
-        columns[targets, np.arange(targets.size)] = 1.0
-        to_targets = visits.solve(columns)
-        unit = np.zeros((n_states, endings.size))
-        unit[endings, np.arange(endings.size)] = 1.0
-        to_ends = visits.solve(unit)
-        lasting = visits.solve((~stops).astype(np.float64))
+    with progress_bar("following options", n_options) as tell:
+        for k, option in enumerate(options):
+            follow = move_matrix(world, option.choice_probabilities())
+            stops = np.asarray(follow.sum(axis=1)) < 0.5
+            starts = option.initiation.astype(np.float64)
+            endings = np.flatnonzero(stops)
+            visits = splu(csc_array(eye_array(n_states, format="csc") - follow))
+            columns = np.zeros((n_states, targets.size))
+            columns[targets, np.arange(targets.size)] = 1.0
+            to_targets = visits.solve(columns)
+            unit = np.zeros((n_states, endings.size))
+            unit[endings, np.arange(endings.size)] = 1.0
+            to_ends = visits.solve(unit)
+            lasting = visits.solve((~stops).astype(np.float64))
 
-        available += starts
-        passing[k] = starts[:, None] * to_targets / to_targets[targets, np.arange(targets.size)]
-        ends_from_target[k][:, endings] = to_ends[targets]
-        steps_from_target[k] = lasting[targets]
-        end[:, endings] += starts[:, None] * to_ends
-        steps += starts * lasting
+            available += starts
+            to_targets /= to_targets[targets, np.arange(targets.size)]
+            passing[:, k] = starts * to_targets.T
+            ends_from_target[k][:, endings] = to_ends[targets]
+            steps_from_target[k] = lasting[targets]
+            end[:, endings] += starts[:, None] * to_ends
+            steps += starts * lasting
+            tell(k + 1)
 
     some = available > 0
     weight = np.where(some, chance / np.maximum(available, 1.0), 0.0)  # of each option that can start here
     primitive_share = np.where(some, 1.0 - chance, 1.0)
-    moves = diags_array(primitive_share) @ primitive
-    moves = moves.toarray() + weight[:, None] * end
+    moves = end
+    moves *= weight[:, None]
+    own = coo_array(diags_array(primitive_share) @ primitive)
+    moves[own.coords] += own.data
     cost = primitive_share + weight * steps
 
     return _Systems(moves, cost, targets, weight, passing, ends_from_target, steps_from_target).solve(n_jobs)

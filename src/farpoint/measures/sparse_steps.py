@@ -14,6 +14,16 @@ ends in many states (it climbs a function with many local maxima) ends near wher
 belongs to A. One more column takes the primitive moves of one state out of A, so that A is regular without any option.
 Of A⁻¹ only rows are needed, one for each state of E and each target and one for the mean over starts, and of an option
 only x E_k for those rows x: A is factored once, each row costs one solve, and each option is followed once by each row.
+
+In the end there is a small dense system for each target.
+
+A functional φ of h (its value in a state, its mean) is known from the row φ A⁻¹:
+
+    φ h = cost − Σ_k passing_k y_k + λ to_target + ends · h_E.
+
+On E itself that is (I − W) h_E = r with W the chances of going from one end of an option to the next, a stochastic
+matrix: I − W is singular, h_E is known up to a constant α, and π r = 0 for the stationary π of W. I − W is factored
+once for all targets; what is left for each are α, λ and one y for each option.
 """
 
 from __future__ import annotations
@@ -24,14 +34,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack, lu_factor, lu_solve
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 
-from farpoint.engines import each
 from farpoint.errors import InvalidInput
-from farpoint.measures.target_systems import Crossings, Rows, mean_steps_to
 from farpoint.options import OptionSet
 from farpoint.options.following import Following, factored
-from farpoint.options.moves import primitive_moves
+from farpoint.options.routes import primitive_moves
+from farpoint.parallel import parallel_map
 from farpoint.worlds import World
 
 # An option with more ends than this belongs to A.
@@ -47,6 +57,10 @@ _DRIFT_STEPS = 200
 _MEETINGS = 4
 # A state that is visited more often than this between two visits to the meeting place is a better one.
 _OFTEN = 10.0
+# A double cannot tell further than this how hard a target is to reach: the same limit as that of the dense systems.
+_BEYOND = 1e13
+# A row of chances that does not sum to 1 to this, or a solution that does not fit its equations to it, is rounding.
+_WRONG = 1e-3
 
 
 def mean_steps(
@@ -55,8 +69,6 @@ def mean_steps(
     targets: NDArray[np.int64],
     option_probability: float,
     n_jobs: int,
-    *,
-    many_ends: int = MANY_ENDS,
 ) -> NDArray[np.float64]:
     """Return the expected steps to each target, averaged over all starts; inf beyond what a double can tell.
 
@@ -65,14 +77,14 @@ def mean_steps(
     >>> import numpy as np, farpoint as fp
     >>> world = fp.four_rooms()
     >>> options = fp.discover(world, t=4)
-    >>> exact = fp.steps_between_states(world, options, targets=[3, 50])
+    >>> exact = fp.steps_between_states(world, options, targets=[3, 50], option_probability=0.5)
     >>> np.allclose(mean_steps(world, options, np.array([3, 50]), 0.5, 1), exact.per_target, rtol=1e-10)
     True
     """
     n_options = 0 if options is None else len(options)
     if options is not None and options.climbs is None:
         _check_size(n_options, np.unique(options.goals).size, targets.size)  # known before any work
-    followed = _follow_all(world, options, targets, many_ends, n_jobs)
+    followed = _follow_all(world, options, targets, n_jobs)
     ends = np.unique(np.concatenate([option.ends for option in followed.options] or [np.empty(0, dtype=np.int64)]))
     _check_size(n_options, ends.size, targets.size)
     try:
@@ -83,7 +95,7 @@ def mean_steps(
         *_chunks(world, ends.size + 2, of_targets=False),
         *_chunks(world, chain.own_rows.shape[0], of_targets=True),
     ]
-    parts = list(each(_solve_rows, chain, rows, n_jobs=n_jobs, label="steps"))
+    parts = list(parallel_map(_solve_rows, chain, rows, n_jobs=n_jobs, label="steps"))
     whole = _joined([part for part, task in zip(parts, rows, strict=True) if not task.of_targets])
     own = _joined([part for part, task in zip(parts, rows, strict=True) if task.of_targets])
     return mean_steps_to(_crossings(chain, followed, ends, whole, own))
@@ -92,7 +104,6 @@ def mean_steps(
 class _Follow(NamedTuple):
     options: OptionSet
     targets: NDArray[np.int64]
-    many_ends: int
 
 
 class _FromTargets(NamedTuple):
@@ -111,16 +122,14 @@ class _Followed(NamedTuple):
     near_ends: csr_array | None  # the end matrices of those that belong to A, summed where they can start
 
 
-def _follow_all(
-    world: World, options: OptionSet | None, targets: NDArray[np.int64], many_ends: int, n_jobs: int
-) -> _Followed:
+def _follow_all(world: World, options: OptionSet | None, targets: NDArray[np.int64], n_jobs: int) -> _Followed:
     available, near_ends, followed = np.zeros(world.n_states, dtype=np.int64), None, []
     if options is not None and len(options):
         tasks = [
             range(first, min(first + _OPTIONS_PER_TASK, len(options)))
             for first in range(0, len(options), _OPTIONS_PER_TASK)
         ]
-        for some in each(_follow_some, _Follow(options, targets, many_ends), tasks, n_jobs=n_jobs, label="routes"):
+        for some in parallel_map(_follow_some, _Follow(options, targets), tasks, n_jobs=n_jobs, label="routes"):
             followed += some.options
             available += some.available
             if some.near_ends is not None:
@@ -135,7 +144,7 @@ def _follow_some(shared: _Follow, numbers: range) -> _Followed:
         following = Following(shared.options[number])
         available += following.option.initiation
         ends, going = following.ends, ~following.stops
-        near = ends.size > shared.many_ends
+        near = ends.size > MANY_ENDS
         if near:
             matrix = following.end_matrix()
             here = csr_array(diags_array(following.starts) @ matrix)
@@ -164,7 +173,7 @@ def _check_size(n_options: int, n_ends: int, n_targets: int) -> None:
     if 16 * (n_options + 1) * (n_ends + 1) * n_targets > _MOST_BYTES or 16 * n_ends**2 > _MOST_BYTES:
         raise InvalidInput(
             f"options × their ends × targets must fit in {_MOST_BYTES >> 30} GiB; got {n_options} options × {n_ends} "
-            f"ends × {n_targets} targets. Ask for fewer options or targets, or use sample_steps_between_states."
+            f"ends × {n_targets} targets. Ask for fewer options or targets."
         )
 
 
@@ -332,3 +341,117 @@ def _crossings(chain: _Chain, followed: _Followed, ends: NDArray[np.int64], whol
     whole.passing[:] /= itself[:, None, :]
     own.passing[:] /= np.repeat(itself, own.passing.shape[1] // n_targets, axis=1)[:, :, None]
     return Crossings(whole, own, from_targets, steps, chain.near)
+
+
+class Rows(NamedTuple):
+    """Rows of A⁻¹, times what they are asked about."""
+
+    ends: NDArray[np.float64]  # (rows, ends): chance of each end
+    cost: NDArray[np.float64]  # (rows,): steps until then
+    to_target: NDArray[np.float64]  # (rows, targets): visits to the target
+    passing: NDArray[np.float64]  # (options, rows, targets): chance of passing the target with each option
+
+
+class Crossings(NamedTuple):
+    """What the steps to each target follow from."""
+
+    whole: Rows  # rows of E, and last the mean over starts; all targets
+    own: Rows  # for each target: itself, then where each option that belongs to A ends from there; that target only
+    from_targets: NDArray[np.float64]  # (other options, targets, ends): where they end from there
+    steps: NDArray[np.float64]  # (options, targets): how long each option lasts from there
+    near: NDArray[np.bool_]  # which options belong to A
+
+
+def mean_steps_to(crossings: Crossings) -> NDArray[np.float64]:
+    """Return the mean steps to each target; inf where rounding is as large as the solution."""
+    chances, wrong = _stochastic(crossings.whole.ends)
+    n_targets = crossings.steps.shape[1]
+    if wrong.any():
+        return np.full(n_targets, np.inf)
+    system = _EndSystem(chances[:-1])
+    return np.array([_steps_to(crossings, chances, system, number) for number in range(n_targets)])
+
+
+def _stochastic(chances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return chances that sum to 1, and in which rows they did not by far."""
+    sums = chances.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        wrong = ~(np.abs(sums[:, 0] - 1.0) <= _WRONG)
+        return np.asarray(chances / sums), np.asarray(wrong)
+
+
+class _EndSystem:
+    """(I − W + 1 wᵀ)⁻¹ with w uniform, and the stationary distribution of W."""
+
+    def __init__(self, chances: NDArray[np.float64]) -> None:
+        size = len(chances)
+        self.matrix = -chances
+        # The sum of the others instead of 1 − W[e, e]: where an agent all but stays, that difference is rounding.
+        np.fill_diagonal(self.matrix, 0.0)
+        np.fill_diagonal(self.matrix, -self.matrix.sum(axis=1))
+        self._factors = lu_factor(self.matrix + 1.0 / size, check_finite=False)
+        self.stationary = np.asarray(lu_solve(self._factors, np.full(size, 1.0 / size), trans=1, check_finite=False))
+
+    def solve(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(lu_solve(self._factors, right, check_finite=False))
+
+
+def _steps_to(crossings: Crossings, chances: NDArray[np.float64], system: _EndSystem, number: int) -> float:
+    whole, own = crossings.whole, crossings.own
+    n_options = crossings.near.size
+    far, near = np.flatnonzero(~crossings.near), np.flatnonzero(crossings.near)
+    here = slice(number * (near.size + 1), (number + 1) * (near.size + 1))
+    own_chances, wrong = _stochastic(own.ends[here])
+    if wrong.any():
+        return float("inf")
+    # Columns: 1, y of each option, λ. A functional φ of h is terms(φ) · (1, y, λ) + ends(φ) · h_E.
+    terms = np.column_stack([whole.cost, -whole.passing[:, :, number].T, whole.to_target[:, number]])
+    own_terms = np.column_stack([own.cost[here], -own.passing[:, here, 0].T, own.to_target[here, 0]])
+    on_ends = system.solve(terms[:-1])  # h_E, but for the constant α
+
+    # Unknown: y of each option, λ, α. One equation for each option, one for the target, and the one on E.
+    equations, right = np.zeros((n_options + 2, n_options + 2)), np.zeros(n_options + 2)
+    values = np.zeros((n_options + 1, n_options + 2))  # what each option leads to from the target, and the target
+    values[far] = crossings.from_targets[:, number] @ on_ends
+    values[near] = own_terms[1:] + own_chances[1:] @ on_ends
+    values[-1] = own_terms[0] + own_chances[0] @ on_ends
+    equations[:-1, :-1] = -values[:, 1:]
+    equations[:-1, -1] = -1.0
+    equations[np.arange(n_options), np.arange(n_options)] += 1.0
+    right[:-1] = values[:, 0]
+    right[:n_options] += crossings.steps[:, number]
+    balance = system.stationary @ terms[:-1]
+    equations[-1, :-1], right[-1] = -balance[1:], balance[0]
+    scale = np.abs(equations).max(axis=1)
+    if not (np.isfinite(scale).all() and (scale > 0).all()):
+        return float("inf")
+    _, _, unknown, info = lapack.dgesv(equations / scale[:, None], right / scale)
+    if info != 0 or not np.isfinite(unknown).all():
+        return float("inf")
+    times = np.concatenate([[1.0], unknown[:-1]])
+    at_ends = on_ends @ times + unknown[-1]
+    if not _fits(system, terms[:-1] @ times, at_ends, terms[:-1], own_terms[0], crossings.steps[:, number]):
+        return float("inf")
+    mean = float(terms[-1] @ times + chances[-1] @ at_ends)
+    return mean if 0.0 <= mean <= _BEYOND else float("inf")
+
+
+def _fits(
+    system: _EndSystem,
+    right: NDArray[np.float64],
+    at_ends: NDArray[np.float64],
+    terms: NDArray[np.float64],
+    target: NDArray[np.float64],
+    steps: NDArray[np.float64],
+) -> bool:
+    """Return whether h_E is known to three digits.
+
+    (I − M) h_E = s, M ≥ 0 the chances of coming to the next end without meeting the target, s the steps until one or
+    the other: as (I − M)⁻¹ is not negative, no entry of h_E is further off, relatively, than the largest residual is
+    from s.
+    """
+    followed = np.concatenate([[1.0], steps, [0.0]])
+    meets = terms[:, -1] / target[-1]
+    until = terms @ followed - meets * (target @ followed)
+    residual = np.abs(system.matrix @ at_ends - right)
+    return bool((residual <= _WRONG * np.maximum(until, 0.5)).all() and (at_ends >= -_WRONG).all())

@@ -25,6 +25,8 @@ def format_number(number: float | None) -> str:
     >>> format_number(20)
     '20'
     """
+    if number is not None and not isinstance(number, (int, float, np.integer, np.floating)):
+        raise InvalidInput(f"number must be a number or None; got {number!r}.")
     if number is None or math.isnan(number):
         return "–"
     if isinstance(number, (int, np.integer)) or number == 0:

@@ -1,4 +1,4 @@
-"""Measures by simulation: the same steps between states, cover time, visitation counts.
+"""Measures by simulation: cover time, visitation counts, and when each state is first visited.
 
 Every walk has a random stream of its own, drawn from the seed and the walk's number, so that results do not depend on
 how many workers there are.
@@ -10,91 +10,39 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from farpoint.display import Drawn, Framed
-from farpoint.engines import each
+from farpoint.compiling import allocation_free
+from farpoint.display import Plottable, Tabular
 from farpoint.errors import InvalidInput, check_integer, check_memory
-from farpoint.measures.statistics import estimate
-from farpoint.measures.steps import check_crossable, check_targets
+from farpoint.measures.statistics import Estimate, estimate
+from farpoint.measures.steps import check_crossable
 from farpoint.options import OptionSet
-from farpoint.options.option_set import check_same_world
-from farpoint.options.probability import PAPER_OPTION_PROBABILITY
-from farpoint.options.tables import option_table
-from farpoint.simulation.tables import check_option_probability, streams, world_table
+from farpoint.options.option_set import check_same_world, option_table
+from farpoint.options.probability import probability_text, resolve_option_probability
+from farpoint.parallel import parallel_map
+from farpoint.simulation.kernels import PRIMITIVE, Stream, draw_start, next_random_state, terminal
+from farpoint.simulation.tables import Episodes, OptionTable, WorldTable, episodes_of, streams, world_table
 from farpoint.worlds import World, WorldLike, as_world
 
 
-@dataclass(frozen=True, eq=False)
-class SampledSteps(Framed):
-    """Steps to each target by simulation: the mean over starts, and its standard error over runs.
-
-    Examples
-    --------
-    >>> import farpoint as fp
-    >>> sampled = fp.measures.sample_steps_between_states(fp.grid((4,)), None, n_runs=50, seed=1)
-    >>> sampled.per_target.shape, sampled.standard_error.shape
-    ((4,), (4,))
-    """
-
-    per_target: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    targets: NDArray[np.int64]
-
-    def columns(self) -> dict[str, Any]:
-        """Return one row per target: the mean steps to it, and their standard error."""
-        return {"target": self.targets, "steps": self.per_target, "standard_error": self.standard_error}
-
-
-def sample_steps_between_states(
-    world: WorldLike,
-    options: OptionSet | None = None,
-    *,
-    targets: ArrayLike | None = None,
-    n_runs: int = 30,
-    option_probability: float = PAPER_OPTION_PROBABILITY,
-    seed: int = 0,
-    max_steps: int = 100_000_000,
-    n_jobs: int = -1,
-) -> SampledSteps:
-    """Return the quantity of `steps_between_states` by simulation, ``n_runs`` walks from every state to each target.
-
-    A walk that has not arrived after ``max_steps`` is an error: options can make a state nearly unreachable.
-
-    Examples
-    --------
-    >>> import farpoint as fp
-    >>> world = fp.grid((5,))
-    >>> exact = fp.steps_between_states(world, None)
-    >>> sampled = fp.measures.sample_steps_between_states(world, None, n_runs=400, seed=2)
-    >>> bool((abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all())
-    True
-    """
-    world = as_world(world)
-    check_crossable(world)
-    check_same_world(world, options)
-    n_runs = check_integer("n_runs", n_runs, 2)
-    chosen = check_targets(world, targets)
-    max_steps = check_integer("max_steps", max_steps, 1)
-    check_memory("n_runs", n_runs, 8 * n_runs * chosen.size)
-    agent = _random_agent(world, options, option_probability)
-    tasks = list(zip(chosen.tolist(), streams(seed, chosen.size), strict=True))
-    walks = each(_sampled_steps, (*agent, n_runs, max_steps), tasks, n_jobs=n_jobs, label="walks")
-    samples = np.array(list(walks))
-    if np.isnan(samples).any():
-        raise InvalidInput(
-            f"max_steps must be enough to reach every target; got {max_steps}, and some walk did not end."
-        )
-    return SampledSteps(samples.mean(axis=1), samples.std(axis=1, ddof=1) / np.sqrt(n_runs), chosen)
-
-
-@dataclass(frozen=True, eq=False)
-class CoverTime(Drawn, Framed):
+@dataclass(frozen=True, eq=False, repr=False)
+class CoverTime(Plottable, Tabular):
     """Steps until every state has been visited: the mean of the sampled walks and its 95 % bootstrap interval.
 
+    Attributes
+    ----------
+    mean, low, high : float
+    walks : array of int
+        The steps of each walk.
+    option_probability : float
+        Probability that a decision is an option; 0 without options.
+
     Examples
     --------
     >>> import farpoint as fp
+    >>> fp.cover_time(fp.grid((2,)))
+    CoverTime(1.00 [1.00, 1.00] steps, 100 walks)
     >>> cover = fp.cover_time(fp.grid((4,)), None, n_runs=50)
     >>> cover.low <= cover.mean <= cover.high
     True
@@ -104,6 +52,11 @@ class CoverTime(Drawn, Framed):
     low: float
     high: float
     walks: NDArray[np.int64]
+    option_probability: float = 0.0
+
+    def __repr__(self) -> str:
+        steps = Estimate(self.mean, self.low, self.high)
+        return f"CoverTime({steps} steps, {self.walks.size} walks{probability_text(self.option_probability)})"
 
     def columns(self) -> dict[str, Any]:
         """Return one row per walk: its number and its steps."""
@@ -116,7 +69,7 @@ def cover_time(
     *,
     start: int | None = None,
     n_runs: int = 100,
-    option_probability: float = PAPER_OPTION_PROBABILITY,
+    option_probability: float | None = None,
     seed: int = 0,
     max_steps: int = 10_000_000,
     n_jobs: int = -1,
@@ -131,8 +84,9 @@ def cover_time(
         Default: the world's start, or state 0.
     n_runs, seed : int
         Number of sampled walks, and their seed.
-    option_probability : float
-        Probability that a decision is an option, where one can start.
+    option_probability : float, optional
+        Probability that a decision is an option, where one can start; default: that of the options,
+        `OptionSet.option_probability`.
     max_steps : int
         A walk that needs more is an error: options can make a state nearly unreachable.
 
@@ -150,16 +104,26 @@ def cover_time(
     n_runs = check_integer("n_runs", n_runs, 2)
     first = check_start(world, start)
     max_steps = check_integer("max_steps", max_steps, 1)
-    agent = _random_agent(world, options, option_probability)
-    every = each(_cover_steps, (*agent, first, max_steps), streams(seed, n_runs), n_jobs=n_jobs, label="cover time")
-    walks = np.array(list(every))
+    agent = random_agent(world, options, option_probability)
+    walks = covering_walks(agent, first, n_runs, max_steps, seed, n_jobs)
     if (walks < 0).any():
         raise InvalidInput(
             f"max_steps must be enough to visit every state; got {max_steps}, and {(walks < 0).sum()} of {n_runs} "
             "walks did not end."
         )
     found = estimate(walks, "mean", seed=seed)
-    return CoverTime(found.value, found.low, found.high, walks)
+    return CoverTime(found.value, found.low, found.high, walks, agent[2])
+
+
+def covering_walks(
+    agent: tuple[Any, ...], start: int, n_runs: int, max_steps: int, seed: int, n_jobs: int
+) -> NDArray[np.int64]:
+    """Return the steps of each walk until it has visited every state; -1 where ``max_steps`` do not suffice."""
+    shared = (*agent, start, max_steps)
+    return np.array(
+        list(parallel_map(_cover_steps, shared, streams(seed, n_runs), n_jobs=n_jobs, label="cover time")),
+        dtype=np.int64,
+    )
 
 
 def visitation(
@@ -169,7 +133,7 @@ def visitation(
     start: int | None = None,
     n_steps: int = 1_000,
     n_runs: int = 100,
-    option_probability: float = PAPER_OPTION_PROBABILITY,
+    option_probability: float | None = None,
     seed: int = 0,
     n_jobs: int = -1,
 ) -> NDArray[np.float64]:
@@ -185,38 +149,18 @@ def visitation(
     check_same_world(world, options)
     first = check_start(world, start)
     n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)
-    agent = _random_agent(world, options, option_probability)
+    agent = random_agent(world, options, option_probability)
     counts = np.zeros(world.n_states)
-    for of_run in each(_visit_counts, (*agent, first, n_steps), streams(seed, n_runs), n_jobs=n_jobs, label="visits"):
+    for of_run in parallel_map(
+        _visit_counts, (*agent, first, n_steps), streams(seed, n_runs), n_jobs=n_jobs, label="visits"
+    ):
         counts += of_run
     return counts / n_runs
 
 
-def _sampled_steps(shared: tuple[Any, ...], task: tuple[int, np.uint64]) -> NDArray[np.float64]:
-    from farpoint.measures.walk_kernels import sampled_steps
-
-    world, table, option_probability, n_runs, max_steps = shared
-    target, stream = task
-    return sampled_steps(world, table, option_probability, target, n_runs, max_steps, stream)
-
-
-def _cover_steps(shared: tuple[Any, ...], stream: np.uint64) -> int:
-    from farpoint.measures.walk_kernels import cover_steps
-
-    world, table, option_probability, first, max_steps = shared
-    return cover_steps(world, table, option_probability, first, max_steps, stream)
-
-
-def _visit_counts(shared: tuple[Any, ...], stream: np.uint64) -> NDArray[np.int64]:
-    from farpoint.measures.walk_kernels import visit_counts
-
-    world, table, option_probability, first, n_steps = shared
-    return visit_counts(world, table, option_probability, first, n_steps, stream)
-
-
-def _random_agent(world: World, options: OptionSet | None, option_probability: float) -> tuple[Any, ...]:
+def random_agent(world: World, options: OptionSet | None, option_probability: float | None) -> tuple[Any, ...]:
     """Return what the kernels need of an agent that acts at random."""
-    chance = check_option_probability(option_probability)
+    chance = resolve_option_probability(option_probability, options)
     return world_table(world), option_table(world, options), chance
 
 
@@ -225,3 +169,160 @@ def check_start(world: World, start: int | None) -> int:
     if start is None:
         return world.start if world.start is not None else 0
     return check_integer("start", start, 0, world.n_states - 1)
+
+
+def first_visits(
+    world: WorldLike,
+    options: OptionSet | None = None,
+    *,
+    option_probability: float | None = None,
+    n_steps: int = 100_000,
+    n_runs: int = 20,
+    seed: int = 0,
+    n_jobs: int = -1,
+) -> NDArray[np.float64]:
+    """Return the step at which an agent that acts at random first is in each state, for each run.
+
+    In a world of an environment (`World.from_env`) episodes begin where it begins them, and end in its terminal states
+    or at its time limit; elsewhere there is one episode, from the world's start (or state 0).
+
+    Parameters
+    ----------
+    world, options
+        As in `steps_between_states`; states need not be reachable from each other.
+    option_probability : float, optional
+        Probability that a decision is an option, where one can start; default: that of the options,
+        `OptionSet.option_probability`.
+    n_steps, n_runs : int
+        Steps per run, over all its episodes; runs.
+    seed, n_jobs : int
+
+    Returns
+    -------
+    array, shape (n_runs, n_states)
+        With inf where a state was not visited.
+
+    Examples
+    --------
+    The end of a corridor, by random steps:
+
+    >>> import farpoint as fp
+    >>> visits = fp.measures.first_visits(fp.grid((10,)), n_runs=200)
+    >>> visits[:, 0].max()
+    np.float64(0.0)
+    >>> bool(70 < visits[:, 9].mean() < 95)                     # in the mean, 9² steps
+    True
+    """
+    world = as_world(world)
+    check_same_world(world, options)
+    chance = resolve_option_probability(option_probability, options)
+    n_steps, n_runs = check_integer("n_steps", n_steps, 1), check_integer("n_runs", n_runs, 1)
+    check_memory("n_runs", n_runs, 16 * n_runs * world.n_states)
+    table = world_table(world, episodic=world.restart is not None)
+    shared = (table, option_table(world, options), chance, _episodes(world, n_steps), n_steps)
+    runs = parallel_map(_first_visits, shared, streams(seed, n_runs), n_jobs=n_jobs, label="first visits")
+    first = np.array(list(runs), dtype=np.float64)
+    first[first < 0] = np.inf
+    return first
+
+
+def _episodes(world: World, n_steps: int) -> Episodes:
+    """Return the world's episodes, or one that begins in its start and lasts for all steps."""
+    if world.restart is not None:
+        return episodes_of(world, n_steps)
+    return Episodes(np.array([check_start(world, None)]), np.array([np.inf]), n_steps)
+
+
+# --- One walk of each kind, and its compiled loop; a walk has a random stream of its own ------------------------------
+
+
+def _cover_steps(shared: tuple[Any, ...], seed: np.uint64) -> int:
+    """Return the steps of one walk until it has visited every state, -1 if ``max_steps`` do not suffice."""
+    world, options, option_probability, start, max_steps = shared
+    seen = np.zeros(world.choice_ptr.size - 1, dtype=np.bool_)
+    return _steps_until_all_seen(world, options, option_probability, start, max_steps, np.full(1, seed), seen)
+
+
+def _visit_counts(shared: tuple[Any, ...], seed: np.uint64) -> NDArray[np.int64]:
+    """Return how often one walk is in each state, the start not counted."""
+    world, options, option_probability, start, n_steps = shared
+    counts = np.zeros(world.choice_ptr.size - 1, dtype=np.int64)
+    _count_visits(world, options, option_probability, start, n_steps, np.full(1, seed), counts)
+    return counts
+
+
+def _first_visits(shared: tuple[Any, ...], seed: np.uint64) -> NDArray[np.int64]:
+    """Return the step at which one walk first is in each state, -1 where it never is."""
+    world, options, option_probability, episodes, n_steps = shared
+    first = np.full(world.choice_ptr.size - 1, -1, dtype=np.int64)
+    _fill_first_visits(world, options, option_probability, episodes, n_steps, np.full(1, seed), first)
+    return first
+
+
+@allocation_free(nogil=True)
+def _steps_until_all_seen(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    start: int,
+    max_steps: int,
+    stream: Stream,
+    seen: NDArray[np.bool_],
+) -> int:
+    seen[start] = True
+    left = seen.size - 1
+    state, option, steps = start, PRIMITIVE, 0
+    while left > 0:
+        if steps == max_steps:
+            return -1
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
+        steps += 1
+        if not seen[state]:
+            seen[state] = True
+            left -= 1
+    return steps
+
+
+@allocation_free(nogil=True)
+def _fill_first_visits(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    episodes: Episodes,
+    n_steps: int,
+    stream: Stream,
+    first: NDArray[np.int64],
+) -> None:
+    state, option, used = draw_start(episodes.starts, episodes.start_cdf, stream), PRIMITIVE, 0
+    first[state] = 0
+    left = first.size - 1
+    for step in range(1, n_steps + 1):
+        if terminal(world, state) or used == episodes.max_steps:
+            # The way back to a start is no step of the environment.
+            state, option, used = draw_start(episodes.starts, episodes.start_cdf, stream), PRIMITIVE, 0
+            if first[state] < 0:
+                first[state] = step - 1
+                left -= 1
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
+        used += 1
+        if first[state] < 0:
+            first[state] = step
+            left -= 1
+        if left == 0:
+            break
+
+
+@allocation_free(nogil=True)
+def _count_visits(
+    world: WorldTable,
+    options: OptionTable,
+    option_probability: float,
+    start: int,
+    n_steps: int,
+    stream: Stream,
+    counts: NDArray[np.int64],
+) -> None:
+    state, option = start, PRIMITIVE
+    for _ in range(n_steps):
+        state, option = next_random_state(world, options, state, option, option_probability, stream)
+        counts[state] += 1

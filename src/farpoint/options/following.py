@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, diags_array, eye_array
 from scipy.sparse.linalg import splu
 
-from farpoint.options.moves import move_matrix
+from farpoint.compiling import compiled
 from farpoint.options.option import Option
+from farpoint.options.routes import move_matrix
 
 # A chance of still being on the way that no double can tell from none, next to 1.
 _ARRIVED = 1e-16
@@ -67,10 +68,8 @@ class Following:
         world = self.option.world
         if not world.deterministic:
             return np.ascontiguousarray(self._factors.solve(mass, "T"))
-        from farpoint.options.following_kernels import push_down
-
         visited = np.array(mass, order="C")
-        push_down(self._order, world.choice_ptr, world.transitions.indices, self.chances, visited)
+        push_down(visited, self._order, world.choice_ptr, world.transitions.indices, self.chances)
         return visited
 
     def end_matrix(self) -> csr_array:
@@ -105,3 +104,26 @@ def factored(system: csc_array) -> Any:
     and an order of elimination made for its symmetric pattern fills in least.
     """
     return splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+
+@compiled(nogil=True, interpret_up_to=25_000)
+def push_down(
+    mass: NDArray[np.float64],
+    order: NDArray[np.int64],
+    choice_ptr: NDArray[Any],
+    next_state: NDArray[Any],
+    chances: NDArray[np.float64],
+) -> None:
+    """Turn the mass that starts in each state (rows) into the mass that ever visits it, in place, a column at a time.
+
+    ``order`` holds the states from the highest potential down, so that all that can arrive in a state has arrived
+    before it is passed on.
+    """
+    n_columns = mass.shape[1]
+    for state in order:
+        for choice in range(choice_ptr[state], choice_ptr[state + 1]):
+            chance = chances[choice]
+            if chance > 0.0:
+                after = next_state[choice]
+                for column in range(n_columns):
+                    mass[after, column] += chance * mass[state, column]

@@ -19,16 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csc_array, eye_array
+from scipy.sparse import coo_array, csc_array, csr_array, eye_array
+from scipy.sparse.csgraph import connected_components
 
-from farpoint.engines import each
 from farpoint.options.following import Following, factored
-from farpoint.options.moves import primitive_moves
 from farpoint.options.option import Option
-from farpoint.options.routes import steps_to
+from farpoint.options.probability import moves_to_nearest
+from farpoint.options.routes import primitive_moves, steps_to
+from farpoint.parallel import parallel_map
 from farpoint.worlds import World
 
 # So many right sides are solved at a time, so many goals are followed by one task, so many targets judged by one.
@@ -38,6 +40,10 @@ _TARGETS_PER_TASK = 16
 # A target that is harder to reach than this is out of reach: a double cannot tell how hard.
 _BEYOND = 1e13
 _ROUNDING = 1e-15
+# In a mean, a target out of reach counts as this many steps, so that one such target is better than two.
+_OUT_OF_REACH = 1e14
+# An exchange must gain this share, or it is rounding.
+_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +67,8 @@ class GoalSteps:
     >>> world = fp.four_rooms()
     >>> tables = goal_steps(world, np.arange(104), np.array([3, 50]), 0.5)
     >>> goals = fp.discover(world, t=4).goals
-    >>> exact = fp.steps_between_states(world, fp.OptionSet(world, goals), targets=[3, 50])
+    >>> options = fp.OptionSet(world, goals)
+    >>> exact = fp.steps_between_states(world, options, targets=[3, 50], option_probability=0.5)
     >>> np.allclose(tables.mean_steps(goals), exact.per_target, rtol=1e-9)
     True
     """
@@ -86,14 +93,14 @@ class GoalSteps:
 
     def with_one_more(self, goals: NDArray[np.int64], n_jobs: int = -1) -> NDArray[np.float64]:
         """Return the mean steps to each target (rows) with these goals and each candidate (columns) as one more."""
-        return np.concatenate(list(each(_with_one_more, (self, goals), self._tasks, n_jobs=n_jobs)))
+        return np.concatenate(list(parallel_map(_with_one_more, (self, goals), self._tasks, n_jobs=n_jobs)))
 
     def with_one_replaced(self, goals: NDArray[np.int64], n_jobs: int = -1) -> NDArray[np.float64]:
         """Return the mean steps to each target with each of these goals replaced by each candidate.
 
         The shape is (n_targets, n_goals, n_candidates).
         """
-        return np.concatenate(list(each(_with_one_replaced, (self, goals), self._tasks, n_jobs=n_jobs)))
+        return np.concatenate(list(parallel_map(_with_one_replaced, (self, goals), self._tasks, n_jobs=n_jobs)))
 
     @property
     def _tasks(self) -> list[slice]:
@@ -227,7 +234,7 @@ def goal_steps(
         for first in range(0, candidates.size, _GOALS_PER_TASK)
     ]
     shared = (world, candidates, targets, columns, meeting, p)
-    parts = list(each(_tables_of_goals, shared, tasks, n_jobs=n_jobs))
+    parts = list(parallel_map(_tables_of_goals, shared, tasks, n_jobs=n_jobs))
     lengths, passing = (np.concatenate([part[which] for part in parts], axis=2) for which in (0, 1))
     return GoalSteps(candidates, targets, p, alone, lengths, passing, weights)
 
@@ -263,3 +270,176 @@ def _tables_of_goals(
             # The term of rank one: what lies beyond the target, for those that come to it before.
             table[:, :, place] = values[:, :n_rows] - meeting * values[own, n_rows + own][:, None]
     return lengths, passing
+
+
+# --- Choosing goals ---------------------------------------------------------------------------------------------------
+
+
+class GoalTables(Protocol):
+    """What judges sets of goals, given by their places among candidates: `GoalSteps`, or the costs of medians.
+
+    Everything is per target, along the first axis; ``weights`` is what each target counts for.
+    """
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """What each target counts for in a mean; None: all the same."""
+
+    def mean_steps(self, goals: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the mean steps with these goals."""
+
+    def with_one_more(self, goals: NDArray[np.int64], n_jobs: int = -1) -> NDArray[np.float64]:
+        """Return the mean steps with each candidate as one more goal."""
+
+    def with_one_replaced(self, goals: NDArray[np.int64], n_jobs: int = -1) -> NDArray[np.float64]:
+        """Return the mean steps with each goal replaced by each candidate."""
+
+
+def mean_objective(steps: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return what is minimized: the mean over targets, along the first axis; ``weights`` of the targets sum to 1.
+
+    Examples
+    --------
+    >>> float(mean_objective(np.array([10.0, 20.0, 60.0])))
+    30.0
+    """
+    weights = np.full(len(steps), 1.0 / len(steps)) if weights is None else weights
+    return np.tensordot(weights, np.where(np.isfinite(steps), steps, _OUT_OF_REACH), axes=1)
+
+
+def greedy_goals(tables: GoalTables, n_goals: int, n_jobs: int = -1) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return goals taken one by one, each the best with those before it, and the mean steps after each.
+
+    Goals are places among the candidates of the tables.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> everywhere = np.arange(9)
+    >>> greedy_goals(goal_steps(fp.grid((9,)), everywhere, everywhere, 0.1), 2)[0]        # no match for an exchange
+    array([4, 5])
+    """
+    goals: list[int] = []
+    values = []
+    while len(goals) < n_goals:
+        chosen = np.array(goals, dtype=np.int64)
+        value = mean_objective(tables.with_one_more(chosen, n_jobs), tables.weights)
+        value[chosen] = np.inf
+        goals.append(int(value.argmin()))
+        values.append(float(value.min()))
+    return np.array(goals, dtype=np.int64), np.array(values)
+
+
+def exchanged_goals(
+    tables: GoalTables, goals: NDArray[np.int64], n_jobs: int = -1, *, min_gain: float = _GAIN
+) -> tuple[NDArray[np.int64], float]:
+    """Return the goals after exchanging one for a candidate, again and again, until none helps; and the mean steps.
+
+    In each round all exchanges are judged at once; then the best one of every goal is made, the most helpful first, if
+    it still helps after those before it. A round that gains a smaller share than ``min_gain`` is the last.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> everywhere = np.arange(9)
+    >>> exchanged_goals(goal_steps(fp.grid((9,)), everywhere, everywhere, 0.3), np.array([3, 4]))[0]
+    array([0, 8])
+    """
+    goals = goals.copy()
+    value = float(mean_objective(tables.mean_steps(goals), tables.weights))
+    while True:
+        values = mean_objective(tables.with_one_replaced(goals, n_jobs), tables.weights)
+        values[:, goals] = np.inf
+        best = values.argmin(axis=1)
+        gains = values[np.arange(goals.size), best]
+        before = value
+        for place in np.argsort(gains, kind="stable"):
+            if not gains[place] < value * (1.0 - _GAIN) or best[place] in goals:
+                continue
+            trial = goals.copy()
+            trial[place] = best[place]
+            new = float(mean_objective(tables.mean_steps(trial), tables.weights))
+            if new < value * (1.0 - _GAIN):
+                goals, value = trial, new
+        if value > before * (1.0 - min_gain):
+            return goals, value
+
+
+# --- Targets ----------------------------------------------------------------------------------------------------------
+
+
+class Targets(NamedTuple):
+    """The states that steps are measured to, and what each counts for in a mean over all states."""
+
+    states: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def all_targets(world: World) -> Targets:
+    """Return every state.
+
+    >>> import farpoint as fp
+    >>> all_targets(fp.grid((4,))).weights
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    return Targets(np.arange(world.n_states), np.full(world.n_states, 1.0 / world.n_states))
+
+
+def drawn_targets(world: World, goals: NDArray[np.int64], n_targets: int, rng: np.random.Generator) -> Targets:
+    """Return a sample of the states, weighted so that its mean is that of all of them.
+
+    The mean of the steps to all states is often that to the few that are far from every goal, so states are drawn by
+    their distance from the nearest goal: a third of the sample among the farthest tenth, of it a quarter among the
+    farthest hundredth. Within these they are at equal distances in their order: on a map, spread over it.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> targets = drawn_targets(fp.grid((1000,)), np.array([0]), 60, np.random.default_rng(0))
+    >>> targets.states.size, round(float(targets.weights.sum()), 9), int((targets.states >= 900).sum())
+    (60, 1.0, 20)
+    """
+    n_states = world.n_states
+    if n_targets >= n_states:
+        return all_targets(world)
+    order = np.argsort(moves_to_nearest(world, goals), kind="stable")
+    bounds = [0, int(0.9 * n_states), int(0.99 * n_states), n_states]
+    counts = [n_targets - n_targets // 3, n_targets // 3 - n_targets // 12, n_targets // 12]
+    states, weights = [], []
+    for low, high, count in zip(bounds[:-1], bounds[1:], counts, strict=True):
+        stratum = np.sort(order[low:high])
+        size = min(max(count, 1), stratum.size)
+        states.append(stratum[np.floor((rng.random() + np.arange(size)) * (stratum.size / size)).astype(np.int64)])
+        weights.append(np.full(size, stratum.size / size / n_states))
+    return Targets(np.concatenate(states), np.concatenate(weights))
+
+
+def is_crossable(world: World) -> bool:
+    """Return whether there are no episodes and every state can be reached from every other.
+
+    >>> import farpoint as fp
+    >>> is_crossable(fp.ring())
+    True
+    """
+    if world.restart is not None:
+        return False
+    return bool(world.symmetric or connected_components(world.adjacency, connection="strong")[0] == 1)
+
+
+def both_ways(world: World) -> World:
+    """Return the graph of a world's moves taken in both directions; parts without a move between are joined at a start.
+
+    >>> import farpoint as fp
+    >>> both_ways(fp.World.from_graph([[0, 1], [0, 0]])).adjacency.toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    graph = csr_array(world.adjacency + world.adjacency.T)
+    n_parts, part = connected_components(graph, directed=False)
+    if n_parts > 1:
+        start = 0 if world.starts is None else int(np.argmax(world.starts))
+        firsts = np.unique(part, return_index=True)[1]
+        firsts = firsts[part[firsts] != part[start]]
+        edges = coo_array((np.ones(firsts.size), (np.full(firsts.size, start), firsts)), shape=graph.shape)
+        graph = csr_array(graph + edges + edges.T)
+    return World.from_graph(graph)

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from farpoint.errors import InvalidInput, check_generator, check_integer
 from farpoint.options.map_routes import map_route
-from farpoint.options.routes import choice_costs, least_over_choices, steps_near_routes
+from farpoint.options.routes import choice_costs, least_over_choices, moves_up_to
 from farpoint.worlds import WorldLike, as_world
 from farpoint.worlds.arrays import real_numbers
-from farpoint.worlds.map_world import MapWorld
-from farpoint.worlds.naming import numbered_name
+from farpoint.worlds.world import numbered_name
 
 # Differences smaller than this share of the largest potential are rounding: of the linear solver for expected lengths,
 # of the eigensolver for what is climbed. A corridor of 10⁵ states has eigenvectors whose last steps are 10⁻⁹ of the
@@ -164,12 +163,11 @@ class Option:
         state = self.world.find_state(observation)
         if state is None:
             return None
-        chances = self.policy(state)
-        if not chances.any():
+        best = self.world.choice_ptr[state] + np.flatnonzero(self.policy(state))
+        if best.size == 0:
             return None
         assert self.world.actions is not None
-        place = int(chances.argmax()) if rng is None else int(rng.choice(chances.size, p=chances))
-        return int(self.world.actions[self.world.choice_ptr[state] + place])
+        return int(self.world.actions[best[0] if rng is None or best.size == 1 else best[rng.integers(best.size)]])
 
     def ended(self, observation: Hashable) -> bool:
         """Return whether the option ends here; in a state that the world does not have it does.
@@ -250,12 +248,11 @@ class Option:
         outside = self._only_in is not None and not self._only_in[state]
         if outside or self._only_from not in (None, state):
             raise _not_startable(state)
-        if self.goal is not None and isinstance(self.world, MapWorld) and not self._known:
-            return map_route(self.world, state, self.goal, rng, max_steps)
+        if self.goal is not None and plain and self.world.floor is not None and not self._known:
+            return map_route(self.world.floor, state, self.goal, rng, max_steps)
         if self.goal is not None and plain and not self._known:
-            # One route needs no potential of the whole world: the part of it around the route, searched from both
-            # ends, gives the same choices.
-            guide = Option(self.world, steps_near_routes(self.world, state, self.goal), self.goal)
+            # One route needs no potential of the whole world: what is nearer to the goal gives the same choices.
+            guide = Option(self.world, moves_up_to(self.world, state, self.goal), self.goal)
         if not np.isfinite(guide.potential[state]):
             raise _not_startable(state)
         visited = [state]

@@ -11,21 +11,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.display import Drawn, Framed
+from farpoint.diffusion import Goals
+from farpoint.display import Plottable, Tabular
 from farpoint.errors import InvalidFile, InvalidInput, check_fraction, check_generator, check_integer
 from farpoint.files import read_arrays, write_arrays
 from farpoint.options.option import Option
-from farpoint.options.potentials import Potentials
 from farpoint.options.probability import usual_option_probability
 from farpoint.options.protocol import Options
-from farpoint.options.tables import OptionTable, option_table
+from farpoint.options.routes import Potentials
+from farpoint.simulation.tables import OptionTable
 from farpoint.worlds import World, WorldLike, as_world
-from farpoint.worlds.arrays import read_only, real_numbers
-from farpoint.worlds.keys import state_key
-from farpoint.worlds.presenting import state_columns
+from farpoint.worlds.arrays import owned, read_only, real_numbers
+from farpoint.worlds.environments import simulator_state
+from farpoint.worlds.state_index import state_key
+from farpoint.worlds.world import state_columns
 
 _KIND = "farpoint-options"
 _OPTIONAL = ("initiation", "climbs", "regions")
+_OF_MAXIMA = ("heights", "prominences")
+_MOST_BYTES = 4 * 2**30
+
+
+def _of_some(value: Any, chosen: NDArray[np.int64], n_options: int) -> Any:
+    """Return what a value of the record is for some of the options; one without an entry per option stays whole."""
+    if isinstance(value, Goals):
+        return value.where(chosen)
+    return value[chosen] if isinstance(value, np.ndarray) and value.shape[:1] == (n_options,) else value
 
 
 def check_same_world(world: World, options: OptionSet | None) -> None:
@@ -39,7 +50,7 @@ def check_same_world(world: World, options: OptionSet | None) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OptionSet(Drawn, Framed, Options[Option]):
+class OptionSet(Plottable, Tabular, Options[Option]):
     """A read-only sequence of options on one world; a slice is an `OptionSet` too.
 
     Made by `discover` or `OptionSet.load`, or from goals of your own. The routes of an option are computed when it is
@@ -52,7 +63,7 @@ class OptionSet(Drawn, Framed, Options[Option]):
         The state that each option leads to; of an option that climbs a function, the highest state of that function.
     method : str
     record : dict
-        How the options were found: t, solver, heights and prominences of the goals, seed, …
+        How the options were found: t, solver, the local maxima with their heights and prominences, seed, …
     initiation : array of int, optional
         Of options that start in one state only, that state. Default: every state from which the goal can be reached.
     climbs : array of float, shape (n_options, n_states), optional
@@ -81,7 +92,8 @@ class OptionSet(Drawn, Framed, Options[Option]):
     regions: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "world", as_world(self.world))
+        if not isinstance(self.world, World):
+            object.__setattr__(self, "world", as_world(self.world))
         if not isinstance(self.method, str):
             raise InvalidInput(f"method must be a name; got {type(self.method).__name__}.")
         if not isinstance(self.record, dict):
@@ -103,7 +115,7 @@ class OptionSet(Drawn, Framed, Options[Option]):
                 raise InvalidInput(
                     f"regions must be of shape {(len(self), self.world.n_states)}; got {self.regions.shape}."
                 )
-            object.__setattr__(self, "regions", read_only(self.regions))
+            object.__setattr__(self, "regions", read_only(owned(self.regions)))
 
     @cached_property
     def _potentials(self) -> Potentials:
@@ -111,8 +123,30 @@ class OptionSet(Drawn, Framed, Options[Option]):
 
     @cached_property
     def table(self) -> OptionTable:
-        """All options as flat arrays."""
-        return option_table(self.world, self)
+        """All options as the flat arrays that compiled simulations read: one bit per option and choice."""
+        world, n_bytes = self.world, (self.world.n_choices + 7) // 8
+        if len(self) * n_bytes > _MOST_BYTES:
+            raise InvalidInput(
+                f"options × choices must fit in {_MOST_BYTES >> 30} GiB of bits to be simulated; got {len(self)} × "
+                f"{world.n_choices}. Ask for fewer options."
+            )
+        best = np.empty((len(self), n_bytes), dtype=np.uint8)
+        # States in which the same options can start are one group; each option in turn splits the groups so far.
+        group = np.zeros(world.n_states, dtype=np.int32)
+        members: list[list[int]] = [[]]
+        for k, option in enumerate(self):
+            best[k] = np.packbits(option.choice_probabilities() > 0, bitorder="little")
+            kept, numbers = np.unique(2 * group + option.initiation, return_inverse=True)
+            group = numbers.astype(np.int32)
+            members = [members[number // 2] + [k] * int(number % 2) for number in kept]
+        return OptionTable(
+            # A copy: compiled functions take arrays that can be written as another type.
+            np.array(self.goals),
+            group,
+            np.cumsum([0, *map(len, members)]),
+            np.array([k for group_members in members for k in group_members], dtype=np.int64),
+            best,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return OptionSet, tuple(getattr(self, item.name) for item in fields(self))
@@ -140,7 +174,7 @@ class OptionSet(Drawn, Framed, Options[Option]):
         """Return some of the options."""
         chosen = self.check_numbers(numbers)
         record = {
-            name: value[chosen] if isinstance(value, np.ndarray) else value
+            name: _of_some(value, chosen, len(self))
             for name, value in self.record.items()
             # The best probability of all of them is not that of some.
             if name != "option_probability" or chosen.size == len(self)
@@ -171,13 +205,24 @@ class OptionSet(Drawn, Framed, Options[Option]):
         return usual_option_probability(self.world, self.goals)
 
     def observe(self, env: Any, observation: Any) -> Hashable:
-        """Return the label of the state that an environment is in, as `World.from_env` labels states."""
-        return state_key(env, observation)
+        """Return what identifies the state that an environment is in, as the labels of the world do.
+
+        The key of the observation or, in worlds whose labels were read from the simulator (``world.keyed_by``), that of
+        the simulator's state; where observations are continuous, the label of the nearest state.
+        """
+        if self.world.observations is not None:
+            state = self.world.find_state(observation)
+            return state if state is None or self.world.labels is None else self.world.labels[state]
+        return state_key(observation) if self.world.keyed_by == "observation" else simulator_state(env, observation)
 
     def _choices(self, state: int) -> NDArray[np.int64]:
         return np.arange(self.world.choice_ptr[state], self.world.choice_ptr[state + 1], dtype=np.int64)
 
-    def can_start(self, observation: Hashable) -> NDArray[np.bool_]:
+    def _goes_on(self, state: int) -> NDArray[np.bool_]:
+        """Return which options take some choice of a state; the others end there."""
+        return np.asarray(self.table.taken(self._choices(state)).any(axis=1))
+
+    def can_start(self, observation: Any) -> NDArray[np.bool_]:
         """Return which options can start here and do something; none in a state that the world does not have.
 
         Examples
@@ -189,16 +234,16 @@ class OptionSet(Drawn, Framed, Options[Option]):
         state = self.world.find_state(observation)
         if state is None:
             return np.zeros(len(self), dtype=bool)
-        return self.table.initiation(state) & self.table.taken(self._choices(state)).any(axis=1)
+        return self.table.initiation(state) & self._goes_on(state)
 
-    def ended(self, observation: Hashable) -> NDArray[np.bool_]:
+    def ended(self, observation: Any) -> NDArray[np.bool_]:
         """Return which options end here; all of them in a state that the world does not have."""
         state = self.world.find_state(observation)
         if state is None:
             return np.ones(len(self), dtype=bool)
-        return np.asarray(~self.table.taken(self._choices(state)).any(axis=1))
+        return ~self._goes_on(state)
 
-    def act(self, number: int, observation: Hashable, rng: np.random.Generator | None = None) -> int | None:
+    def act(self, number: int, observation: Any, rng: np.random.Generator | None = None) -> int | None:
         """Return the environment's action that an option takes here, or None where it ends; see `Option.act`."""
         check_generator(rng)
         state = self.world.find_state(observation)
@@ -211,16 +256,16 @@ class OptionSet(Drawn, Framed, Options[Option]):
         assert self.world.actions is not None
         return int(self.world.actions[best[0] if rng is None or best.size == 1 else best[rng.integers(best.size)]])
 
-    def reached(self, number: int, observation: Hashable) -> bool:
+    def reached(self, number: int, observation: Any) -> bool:
         """Return whether an option has reached its goal here, or the top of what it climbs."""
         number, state = self.check_number(number), self.world.find_state(observation)
         if state is None:
             return False
         if self.climbs is not None:
-            return not self.table.taken(self._choices(state))[number].any()
+            return not self._goes_on(state)[number]
         return state == int(self.goals[number])
 
-    def takes(self, observation: Hashable, action: int) -> NDArray[np.bool_]:
+    def takes(self, observation: Any, action: int) -> NDArray[np.bool_]:
         """Return which options could take this action of the environment here."""
         action = check_integer("action", action)
         state = self.world.find_state(observation)
@@ -229,19 +274,6 @@ class OptionSet(Drawn, Framed, Options[Option]):
         assert self.world.actions is not None
         choices = self._choices(state)
         return np.asarray(self.table.taken(choices[self.world.actions[choices] == action]).any(axis=1))
-
-    def expects(self, observation: Hashable, action: int, next_observation: Hashable) -> bool:
-        """Return whether the action can lead there in the world that the options belong to."""
-        action = check_integer("action", action)
-        before, after = self.world.find_state(observation), self.world.find_state(next_observation)
-        if before is None or after is None:
-            return False
-        assert self.world.actions is not None
-        matrix, choices = self.world.transitions, self._choices(before)
-        return any(
-            after in matrix.indices[matrix.indptr[choice] : matrix.indptr[choice + 1]]
-            for choice in choices[self.world.actions[choices] == action]
-        )
 
     def to_text(self) -> str:
         """Return the map of the world with the goals marked ``*``.
@@ -261,7 +293,9 @@ class OptionSet(Drawn, Framed, Options[Option]):
     def columns(self) -> dict[str, Any]:
         """Return one row per option: its number, its goal and where that is, and what the record says of each."""
         where = state_columns(self.world, self.goals)
-        each = {name: value for name, value in self.record.items() if np.shape(value) == (len(self),)}
+        maxima = self.record.get("maxima")
+        each = {} if maxima is None else {name: getattr(maxima, name) for name in _OF_MAXIMA}
+        each |= {name: value for name, value in self.record.items() if np.shape(value) == (len(self),)}
         return {"option": np.arange(len(self)), "goal": where.pop("state"), **where, **each}
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -282,12 +316,16 @@ class OptionSet(Drawn, Framed, Options[Option]):
         arrays: dict[str, Any] = {"goals": self.goals}
         arrays |= {name: value for name in _OPTIONAL if (value := getattr(self, name)) is not None}
         arrays |= {f"record.{name}": value for name, value in self.record.items() if isinstance(value, np.ndarray)}
+        if isinstance(maxima := self.record.get("maxima"), Goals):
+            arrays |= {f"maxima.{name}": getattr(maxima, name) for name in _OF_MAXIMA}
         facts = {
             "method": self.method,
             "world": self.world.name,
             "n_states": self.world.n_states,
             "fingerprint": self.world.fingerprint,
-            "record": {name: value for name, value in self.record.items() if not isinstance(value, np.ndarray)},
+            "record": {
+                name: value for name, value in self.record.items() if not isinstance(value, (np.ndarray, Goals))
+            },
         }
         write_arrays(path, _KIND, facts, arrays)
 
@@ -322,6 +360,9 @@ class OptionSet(Drawn, Framed, Options[Option]):
             record |= {
                 name.removeprefix("record."): array for name, array in arrays.items() if name.startswith("record.")
             }
+            if "maxima.heights" in arrays:
+                heights, prominences = (arrays[f"maxima.{name}"] for name in _OF_MAXIMA)
+                record["maxima"] = Goals(arrays["goals"], heights, prominences, world)
             return cls(world, arrays["goals"], str(facts["method"]), record, *map(arrays.get, _OPTIONAL))
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidFile(f"{path} must hold the options whole; it is damaged ({error}).") from error
@@ -330,3 +371,8 @@ class OptionSet(Drawn, Framed, Options[Option]):
         time = f", t={self.record['t']:g}" if "t" in self.record else ""
         options = "option" if len(self) == 1 else "options"
         return f"OptionSet({len(self)} {self.method} {options} on {self.world.name}{time})"
+
+
+def option_table(world: World, options: OptionSet | None) -> OptionTable:
+    """Return the options of a world as flat arrays; None is an empty set."""
+    return (OptionSet(world, np.empty(0, dtype=np.int64)) if options is None else options).table

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from farpoint.errors import InvalidInput
+from farpoint.options.probability import EXPLORING_OPTION_PROBABILITY
 from farpoint.worlds.arrays import whole_numbers
 
 
@@ -60,6 +61,11 @@ class Options(Sequence[Member]):
     >>> options.can_start(0), options.ended(2), options.act(1, 1)
     (array([False,  True]), array([False,  True]), 1)
     """
+
+    @property
+    def option_probability(self) -> float:
+        """How often a random decision should be one of these options: 0.05 where no distances are known, 0 of none."""
+        return EXPLORING_OPTION_PROBABILITY if len(self) else 0.0
 
     @abstractmethod
     def option(self, number: int) -> Member:
@@ -115,6 +121,13 @@ class Options(Sequence[Member]):
         """
         return self.option(self.check_number(number)).act(observation)
 
+    def way(self, number: int, copy: int) -> Callable[[Any], Any] | None:
+        """Return how an option goes on its way in the present episode of a copy: an action of what it reads, or None.
+
+        None where it depends on nothing but what the option reads now, as `act` does: the default.
+        """
+        return None
+
     def reached(self, number: int, observation: Any) -> bool:
         """Return whether an option has reached its goal here; default: wherever it ends."""
         return bool(self.option(self.check_number(number)).ended(observation))
@@ -125,10 +138,6 @@ class Options(Sequence[Member]):
             raise InvalidInput(f"action must be one action; got {action!r}.")
         taken = (self.act(number, observation) for number in range(len(self)))
         return np.array([one is not None and np.array_equal(one, action) for one in taken], dtype=bool)
-
-    def expects(self, observation: Any, action: Any, next_observation: Any) -> bool:
-        """Return whether the action can lead there, as far as the options' world says; default: True."""
-        return True
 
 
 class NumberedOption:
@@ -147,9 +156,9 @@ class NumberedOption:
         """Return whether the option can start here."""
         return bool(self.options.can_start(observation)[self.number])
 
-    def act(self, observation: Any) -> Any | None:
+    def act(self, observation: Any, rng: np.random.Generator | None = None) -> Any | None:
         """Return the action to take here, or None where the option ends."""
-        return self.options.act(self.number, observation)
+        return self.options.act(self.number, observation, rng)
 
     def ended(self, observation: Any) -> bool:
         """Return whether the option ends here."""

@@ -7,6 +7,10 @@ over the states from which some policy reaches the goal with certainty; from all
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,13 +19,16 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import splu
 
+from farpoint.compiling import compiled
 from farpoint.errors import InvalidInput
 from farpoint.options.map_routes import LARGE_MAP, MapDistances
 from farpoint.worlds import World
-from farpoint.worlds.map_world import MapWorld
+from farpoint.worlds.arrays import read_only
 
 # An improvement smaller than this, relatively, is rounding of the linear solver.
 _IMPROVEMENT = 1e-10
+# Potentials are kept while they fit here (at least two, at most 256), so that K options never cost K × n_states.
+_CACHE_BYTES = 256 * 2**20
 
 
 def choice_costs(world: World, choices: range | None = None) -> NDArray[np.float64] | float:
@@ -44,12 +51,12 @@ def steps_to(world: World, goal: int) -> NDArray[np.float64]:
     """
     if not world.deterministic:
         return _expected_lengths(world, goal)
-    if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
-        distances = MapDistances(world)
+    if world.lengths is None and world.n_states > LARGE_MAP and world.floor is not None:
+        distances = MapDistances(world.floor)
         distances.come_nearer(np.array([goal]))
         return distances.of_all()
     if world.lengths is None:
-        return _moves(world.incoming, goal)
+        return moves_to_any(world.incoming, [goal])
     return _shortest_lengths(world, goal)
 
 
@@ -65,21 +72,18 @@ def _shortest_lengths(world: World, goal: int) -> NDArray[np.float64]:
     return np.asarray(dijkstra(reverse, indices=goal))
 
 
-def steps_near_routes(world: World, start: int, goal: int) -> NDArray[np.float64]:
-    """Return the number of moves to ``goal`` from the states on shortest routes from ``start``, inf from most others.
+def moves_up_to(world: World, start: int, goal: int) -> NDArray[np.float64]:
+    """Return the number of moves to ``goal`` from the states nearer to it than ``start``, and from that; inf elsewhere.
 
-    For deterministic worlds; both ends are searched in turn, which visits far fewer states of a large world.
+    For one route in a deterministic world: the search from the goal ends where the route begins.
 
     Examples
     --------
     >>> import farpoint as fp
-    >>> steps_near_routes(fp.grid((6,)), 1, 3)
-    array([inf,  2.,  1.,  0.,  1., inf])
+    >>> moves_up_to(fp.grid((6,)), 1, 3)
+    array([inf,  2.,  1.,  0.,  1.,  2.])
     """
-    from farpoint.options.route_kernels import moves_near_routes
-
-    ahead, back = world.adjacency, world.incoming
-    return np.asarray(moves_near_routes(ahead.indptr, ahead.indices, back.indptr, back.indices, start, goal))
+    return moves_to_any(world.incoming, [goal], start)
 
 
 def least_over_choices(world: World, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,10 +94,47 @@ def least_over_choices(world: World, values: NDArray[np.float64]) -> NDArray[np.
     return least
 
 
-def _moves(incoming: csr_array, goal: int) -> NDArray[np.float64]:
-    from farpoint.options.search_kernels import moves_to_goal
+def moves_to_any(graph: csr_array, goals: Iterable[int], last_state: int = -1) -> NDArray[np.float64]:
+    """Return the least number of moves from every state to one of the goals, inf where there is no way.
 
-    return np.asarray(moves_to_goal(incoming.indptr, incoming.indices, goal))
+    Row s of the graph lists the states that have a move into s. With ``last_state``, a search ends where it comes to
+    that state.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> moves_to_any(fp.grid((6,)).incoming, [0, 4])
+    array([0., 1., 2., 1., 0., 1.])
+    """
+    moves = np.full(graph.shape[0], np.inf)
+    for goal in goals:
+        lower_distances(graph.indptr, graph.indices, goal, moves, last_state)
+    return moves
+
+
+@compiled(interpret_up_to=5_000)
+def lower_distances(
+    indptr: NDArray[Any], indices: NDArray[Any], source: int, moves: NDArray[np.float64], last_state: int = -1
+) -> None:
+    """Lower ``moves`` to the number of moves from ``source`` wherever that is less; search only where it is.
+
+    The search ends when it comes to ``last_state``: what lies farther stays as it was.
+    """
+    queue = np.empty(indptr.size - 1, dtype=np.int32)
+    queue[0] = source
+    moves[source] = 0.0
+    first, last = 0, 1
+    while first < last:
+        u = queue[first]
+        first += 1
+        if u == last_state:
+            return
+        for entry in range(indptr[u], indptr[u + 1]):
+            v = indices[entry]
+            if moves[u] + 1.0 < moves[v]:
+                moves[v] = moves[u] + 1.0
+                queue[last] = v
+                last += 1
 
 
 def _expected_lengths(world: World, goal: int) -> NDArray[np.float64]:
@@ -143,7 +184,7 @@ def _certain(world: World, goal: int) -> tuple[NDArray[np.bool_], NDArray[np.flo
         allowed = np.asarray(world.transitions @ (~kept).astype(np.float64) == 0.0) & kept[owners]
         rows = np.flatnonzero(allowed)
         select = csr_array((np.ones(rows.size), (owners[rows], rows)), shape=(world.n_states, world.n_choices))
-        levels = _moves(_as_int32(csr_array((select @ world.transitions).T.tocsr())), goal)
+        levels = moves_to_any(_as_int32(csr_array((select @ world.transitions).T.tocsr())), [goal])
         reached = np.isfinite(levels)
         if (reached == kept).all():
             return allowed, levels
@@ -165,3 +206,66 @@ def _first_best(world: World, values: NDArray[np.float64]) -> NDArray[Any]:
     # Written backwards, the first hit of a state stays.
     best[owners[hits[::-1]]] = hits[::-1]
     return best
+
+
+class Potentials:
+    """The length of the routes to each goal from everywhere: computed when needed, kept while they fit."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._room = int(np.clip(_CACHE_BYTES // (8 * world.n_states), 2, 256))
+        self._kept: OrderedDict[int, NDArray[np.float64]] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, goal: int) -> NDArray[np.float64] | Callable[[], NDArray[np.float64]]:
+        """Return the potential of a goal if it is there, or a function that computes it."""
+        with self._lock:
+            if goal in self._kept:
+                self._kept.move_to_end(goal)
+                return self._kept[goal]
+        return partial(self._compute, goal)
+
+    def _compute(self, goal: int) -> NDArray[np.float64]:
+        with self._lock:
+            if goal in self._kept:
+                return self._kept[goal]
+        potential = read_only(steps_to(self._world, goal))
+        # Threads that simulate or solve share the set of options.
+        with self._lock:
+            self._kept[goal] = potential
+            while len(self._kept) > self._room:
+                self._kept.popitem(last=False)
+        return potential
+
+
+def primitive_moves(world: World) -> csr_array:
+    """Return the row-stochastic matrix of a random primitive choice, rows "from".
+
+    A choice is taken with probability proportional to its weight: uniformly in worlds without weights.
+
+    Examples
+    --------
+    >>> import farpoint as fp
+    >>> primitive_moves(fp.grid((3,))).toarray()
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 1. , 0. ]])
+    """
+    owners = world.choice_states
+    weights = np.ones(world.n_choices) if world.weights is None else world.weights
+    return move_matrix(world, weights / np.bincount(owners, weights=weights, minlength=world.n_states)[owners])
+
+
+def move_matrix(world: World, chances: NDArray[np.float64]) -> csr_array:
+    """Return the matrix of moves, rows "from", when each choice is taken with the given chance in its own state.
+
+    Examples
+    --------
+    >>> import numpy as np, farpoint as fp
+    >>> move_matrix(fp.grid((3,)), np.array([0.0, 1.0, 0.0, 1.0])).toarray()
+    array([[0., 0., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.]])
+    """
+    pick = csr_array((chances, np.arange(world.n_choices), world.choice_ptr), shape=(world.n_states, world.n_choices))
+    return csr_array(pick @ world.transitions)

@@ -1,5 +1,5 @@
 """The paper: every table and figure, and a verdict on every claim."""
 
-from farpoint.paper.suite import SUITE
+from farpoint.paper.sections import PAPER
 
-__all__ = ["SUITE"]
+__all__ = ["PAPER"]

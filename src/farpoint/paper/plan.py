@@ -1,12 +1,8 @@
-"""The paper as data: which worlds, which methods, how many runs, what was printed, and the parts to compute."""
+"""The paper as data: which worlds, which methods, how many runs, and what was printed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from farpoint.paper.framework import Part
-from farpoint.paper.framework import Results as AnyResults
 
 WORLDS = ("ring", "maze", "four_rooms")
 METHODS = ("diffusion", "eigen", "none")
@@ -42,6 +38,15 @@ COUNT_TIMES = (*range(1, 21), *range(25, 101, 5))
 COMPONENT_NUMBERS = (2, 3, 5, 8, 10, 12, 15, 18, 20, 25, 30, 40, 50, 60, 80, 100)
 GRID_TIMES = (4, 13, 100)
 GRID_SIDE = 20
+# The methods that section 5 speaks of, on the paper's worlds and a T of two corridors.
+FIELD_METHODS = (
+    "diffusion", "farpoint", "average", "eigen", "cover", "betweenness", "bottleneck", "louvain", "successor", "visits",
+    "random", "none",
+)  # fmt: skip
+FIELD_WORLDS = (*WORLDS, "t_shape")
+PROBABILITIES = (0.5, 0.2, 0.1, 0.05, 0.02)
+# Two goals at most this many moves apart are one goal twice.
+NEAR = 2
 
 
 @dataclass(frozen=True)
@@ -59,87 +64,3 @@ class Scale:
 
 FULL = Scale()
 QUICK = Scale(n_runs=3, n_corner_runs=6, n_episodes=120, n_windy_episodes=150, n_draws=3, n_probabilities=2)
-
-Results = AnyResults[Scale]
-
-
-def score_part(world: str, t: float, wind: float = 0.0, form: str | None = None) -> Part:
-    """Return the score of a world with its goals."""
-    return Part.of("score", world_name=world, t=t, wind=wind, form=form)
-
-
-def steps_part(world: str, t: int, method: str, scale: Scale) -> Part:
-    """Return the steps between states with the options of a method."""
-    # Without options there is no t, so both times share one part.
-    return Part.of(
-        "steps",
-        world_name=world,
-        t=4 if method == "none" else t,
-        method=method,
-        n_draws=scale.n_draws if method == "random" else 1,
-    )
-
-
-def stationary_part(world: str) -> Part:
-    """Return the stationary distribution of a world."""
-    return Part.of("stationary", world_name=world)
-
-
-def learn_part(world: str, method: str, scale: Scale, *, t: int = 4, **more: Any) -> Part:
-    """Return learning by the paper's protocol; ``more`` are further parameters of the computation."""
-    t = 4 if method == "none" else t
-    sizes = {"n_runs": scale.n_runs, "n_episodes": scale.n_episodes} | more
-    return Part.of("learn", world_name=world, method=method, t=t, **sizes)
-
-
-def windy_part(method: str, scale: Scale) -> Part:
-    """Return learning in 4Rooms with wind."""
-    return learn_part("four_rooms", method, scale, wind=WIND, n_episodes=scale.n_windy_episodes)
-
-
-def corner_part(method: str, scale: Scale, wind: float = 0.0) -> Part:
-    """Return learning from the bottom left to the top right of 4Rooms; each run draws random options of its own."""
-    n_episodes = scale.n_episodes if wind == 0 else scale.n_windy_episodes
-    return learn_part(
-        "four_rooms", method, scale, wind=wind, n_runs=scale.n_corner_runs, n_episodes=n_episodes, task="corner"
-    )
-
-
-def algorithm_part(world: str, method: str, algorithm: str, scale: Scale) -> Part:
-    """Return learning by one of the three algorithms."""
-    # The paper's algorithm is the default, so that its part is shared with other experiments.
-    return learn_part(world, method, scale, algorithm=None if algorithm == "paper" else algorithm)
-
-
-def moves_part(world: str, method: str, scale: Scale) -> Part:
-    """Return learning that counts primitive steps only."""
-    return learn_part(world, method, scale, counting="moves")
-
-
-def counts_part(world: str) -> Part:
-    """Return the number of options over t."""
-    return Part.of("counts", world_name=world, times=COUNT_TIMES)
-
-
-def components_part(world: str, t: int) -> Part:
-    """Return the local maxima that k components give."""
-    return Part.of("components", world_name=world, t=t, numbers=COMPONENT_NUMBERS)
-
-
-def difficulty_part(world: str) -> Part:
-    """Return the difficulty of a world."""
-    return Part.of("difficulty", world_name=world)
-
-
-def grid_part(t: int) -> Part:
-    """Return the score of an open grid."""
-    return Part.of("grid", side=GRID_SIDE, t=t)
-
-
-# A time long enough to mix within each half, but not across the bridge.
-DUMBBELL = Part.of("dumbbell", n_points=700, t=1000, seed=3)
-
-
-def propositions_part(world: str) -> Part:
-    """Return how far the two propositions hold."""
-    return Part.of("propositions", world_name=world, t=4)

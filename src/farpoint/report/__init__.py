@@ -1,9 +1,8 @@
 """Pictures, tables and pages. Functions take finished numbers and compute none, but for where states are drawn."""
 
 from farpoint.report.animation import Animation, animate, animate_env
-from farpoint.report.comparison import draw_comparison
-from farpoint.report.number_curve import draw_curve
-from farpoint.report.pictures import (
+from farpoint.report.figures import FORMATS, new_figure, save_figure
+from farpoint.report.plots import (
     draw_policy,
     draw_route,
     draw_score,
@@ -11,7 +10,7 @@ from farpoint.report.pictures import (
     draw_stationary,
     draw_world,
 )
-from farpoint.report.sheets import FORMATS, new_figure, save_figure
+from farpoint.report.results import draw_comparison
 
 __all__ = [
     "FORMATS",
@@ -19,7 +18,6 @@ __all__ = [
     "animate",
     "animate_env",
     "draw_comparison",
-    "draw_curve",
     "draw_policy",
     "draw_route",
     "draw_score",

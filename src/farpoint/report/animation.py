@@ -25,10 +25,10 @@ from farpoint.errors import (
     check_positive,
     check_word,
 )
-from farpoint.files import whole_file
-from farpoint.report.canvas import GOAL, START
+from farpoint.files import atomic_write
+from farpoint.report.canvas import Drawing
+from farpoint.report.figures import GOAL, START
 from farpoint.report.layout import Pos
-from farpoint.report.stage import Stage
 from farpoint.report.tables import escaped
 from farpoint.worlds import WorldLike, as_world
 
@@ -139,7 +139,7 @@ class Animation:
         ending = check_word("animation format", target.suffix.lstrip(".").lower(), _FORMATS)
         if ending == "mp4" and not FFMpegWriter.isAvailable():
             raise MissingExtra("ffmpeg must be on the PATH to write MP4; it is not. Install it, or save .gif or .html.")
-        with whole_file(target) as temporary:
+        with atomic_write(target) as temporary:
             if ending == "gif":
                 self._write(PillowWriter(), temporary, min(max(self.fps, _LEAST_GIF_FPS), _MOST_GIF_FPS))
             elif ending == "mp4":
@@ -208,15 +208,15 @@ def animate(
         raise InvalidInput("states must have at least one state; got none.")
     stride = -(-walk.size // check_integer("max_frames", max_frames, 1))
     title = world.name if title is None else title
-    stage = Stage.of(
+    drawing = Drawing.of(
         world, title, pos=pos, labels=labels, ax=None, figsize=figsize, colorbar=scores is not None, shown=walk
     )
     if scores is None:
-        stage.plain()
+        drawing.plain()
     else:
-        stage.values(scores, cmap, "$f_t(s)$")
+        drawing.values(scores, cmap, "$f_t(s)$")
     if goals is not None:
-        stage.mark(goals, GOAL)
+        drawing.mark(goals, GOAL)
     look: dict[str, Any] = {
         "color": START,
         "markersize": 11,
@@ -225,13 +225,13 @@ def animate(
         "zorder": 8,
     }
     agents = []
-    for axes, panel in zip(stage.axes, stage.panels, strict=True):
+    for axes, panel in zip(drawing.axes, drawing.panels, strict=True):
         (trail,) = axes.plot([], [], color=GOAL, linewidth=2.5, alpha=0.7, zorder=7)
         (dot,) = axes.plot([], [], "o", **look)
-        agents.append((panel.states, stage.places_in(panel), trail, dot))
+        agents.append((panel.states, drawing.places_in(panel), trail, dot))
     # The layout is computed once: only the agent moves.
-    stage.figure.draw_without_rendering()
-    stage.figure.set_layout_engine("none")
+    drawing.figure.draw_without_rendering()
+    drawing.figure.set_layout_engine("none")
 
     def update(number: int) -> None:
         recent = walk[max(0, number * stride - _TRAIL) : number * stride + 1]
@@ -240,7 +240,7 @@ def animate(
             trail.set_data(columns, rows)
             dot.set_data(columns[-1:], rows[-1:])
 
-    return Animation(stage.figure, update, -(-walk.size // stride), fps, title)
+    return Animation(drawing.figure, update, -(-walk.size // stride), fps, title)
 
 
 def animate_env(
@@ -284,6 +284,8 @@ def animate_env(
     )
     wrapper = _options_layer(env)
     if wrapper is None and isinstance(act, TabularAgent):
+        if act.env is None:
+            raise InvalidInput("env must be wrapped as the agent's was, which a pickle does not keep; got no options.")
         env = wrapper = _wrap_as(env, act.env)
     decide = _decisions(env, wrapper, act, seed)
     observation, _ = env.reset(seed=seed)
@@ -324,7 +326,7 @@ def _decisions(env: Any, wrapper: OptionsWrapper | None, act: Any, seed: int) ->
         return lambda observation: env.action_space.sample() if wrapper is None else wrapper.sample_action(rng=rng)
     if isinstance(act, TabularAgent):
         assert wrapper is not None
-        wanted, found = (one.n_actions + len(one.options) for one in (act.env, wrapper))
+        wanted, found = act.values.shape[1], wrapper.n_actions + len(wrapper.options)
         if found != wanted:
             raise InvalidInput(f"env must have the {wanted} actions and options of the agent; got {found}.")
         return lambda observation: act.act(wrapper.current_key, wrapper.action_masks())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import cdist
 
 from farpoint.errors import InvalidInput
 from farpoint.worlds import World
@@ -17,10 +18,13 @@ from farpoint.worlds.arrays import real_numbers
 _DEPTH = (0.42, 0.28)
 # Up to this many cells, a map may be nearly empty; a larger one has at least one state in 64 cells.
 _SMALL_MAP, _SPARSEST = 10**6, 64
-# Up to so many states every pair is looked at; beyond, distances to so many pivots.
+# Up to this many states all pairs are kept apart; of more states, neighbors and pairs with one of these pivots.
 _PAIRS = 500
 _PIVOTS = 60
 _ROUNDS = 80
+_SPARSE_ROUNDS = 50
+# Beyond this many states, dots lie on each other in any layout.
+_MOST_MAJORIZED = 20_000
 Pos = Any
 
 
@@ -68,7 +72,7 @@ def is_map(places: NDArray[Any]) -> bool:
 
 
 def _is_grid(world: World, places: NDArray[np.float64]) -> bool:
-    if world.known.floor is not None:
+    if world.floor is not None:
         return True
     assert world.positions is not None
     if not np.issubdtype(world.positions.dtype, np.integer) or (places != np.round(places)).any():
@@ -110,9 +114,10 @@ def graph_layout(world: World) -> NDArray[np.float64]:
     """Return row and column of every state, so that places are about as far apart as states are in moves.
 
     Observations of another number of dimensions than two are projected on their two principal axes. Without them, a
-    layout of the graph: pivot multidimensional scaling (Brandes and Pich, 2006) and, for up to 500 states, majorization
-    of the stress Σ (|x_i − x_j| − d_ij)² / d_ij² (Gansner, Koren and North, 2004). The same world always has the same
-    layout.
+    layout of the graph: pivot multidimensional scaling (Brandes and Pich, 2006), then less of the stress
+    Σ (|x_i − x_j| − d_ij)² / d_ij². It is summed over all pairs of up to 500 states (Gansner, Koren and North, 2004);
+    of up to 20,000 states over neighbors and pairs with a pivot (Ortmann, Klimenta and Brandes, 2017). The same world
+    always has the same layout.
 
     Examples
     --------
@@ -124,14 +129,16 @@ def graph_layout(world: World) -> NDArray[np.float64]:
     array([1., 1.])
     """
     if world.observations is not None:
-        return _principal_axes(np.asarray(world.observations))
+        return _principal_axes(np.asarray(world.observations / (1.0 if world.scale is None else world.scale)))
     n_states = world.n_states
     if n_states < 3:
         return np.stack([np.zeros(n_states), np.arange(n_states)], axis=1)
     pivots = np.unique(np.linspace(0, n_states - 1, min(n_states, _PIVOTS)).astype(np.int64))
     distances = _distances(world, np.arange(n_states) if n_states <= _PAIRS else pivots)
-    places = _scaled(distances[pivots] if n_states <= _PAIRS else distances)
-    return _majorized(places, distances) if n_states <= _PAIRS else places
+    if n_states <= _PAIRS:
+        return _majorized(_scaled(distances[pivots]), distances)
+    places = _scaled(distances)
+    return places if n_states > _MOST_MAJORIZED else _majorized_sparsely(places, distances, pivots, world)
 
 
 def _principal_axes(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -178,8 +185,41 @@ def _majorized(places: NDArray[np.float64], distances: NDArray[np.float64]) -> N
     # Places may be moved together: one more equation keeps their mean.
     inverse = np.linalg.inv(laplacian + 1.0 / n_states)
     for _ in range(_ROUNDS):
-        between = np.linalg.norm(places[:, None] - places[None], axis=2)
-        pull = weights * distances / np.maximum(between, 1e-9)
-        np.fill_diagonal(pull, 0.0)
-        places = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ places
+        pull = weights * distances / np.maximum(cdist(places, places), 1e-9)
+        places = inverse @ (pull.sum(axis=1)[:, None] * places - pull @ places)
     return places
+
+
+def _majorized_sparsely(
+    places: NDArray[np.float64], distances: NDArray[np.float64], pivots: NDArray[np.int64], world: World
+) -> NDArray[np.float64]:
+    """Return places of less stress: in each round every state moves to the mean of where each of its pairs wants it."""
+    first, second, lengths = _near_pairs(world)
+    apart = distances.T
+    weights = np.where(apart > 0, np.maximum(apart, 1.0) ** -2.0, 0.0)
+    n_states, shares = len(places), lengths**-2.0
+    total = np.bincount(first, shares, n_states) + weights.sum(axis=1)
+    for _ in range(_SPARSE_ROUNDS):
+        # A pair wants x_i at x_j + d_ij (x_i − x_j) / |x_i − x_j|.
+        pull = weights * apart / np.maximum(cdist(places, places[pivots]), 1e-9)
+        far = (weights - pull) @ places[pivots] + pull.sum(axis=1)[:, None] * places
+        step = places[first] - places[second]
+        wanted = places[second] + step * (lengths / np.maximum(np.linalg.norm(step, axis=1), 1e-9))[:, None]
+        near = np.stack([np.bincount(first, shares * axis, n_states) for axis in wanted.T], axis=1)
+        places = (near + far) / total[:, None]
+    return places
+
+
+def _near_pairs(world: World) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return pairs of neighbors, and pairs that follow each other among the neighbors of a state; their distances.
+
+    Without the latter all leaves of a branch would lie on one point.
+    """
+    graph = world.neighbors
+    owners = np.repeat(np.arange(world.n_states), np.diff(graph.indptr))
+    one, other = graph.indices[:-1], graph.indices[1:]
+    follow = (owners[:-1] == owners[1:]) & (np.asarray(graph[one, other]).ravel() == 0)
+    one, other = one[follow], other[follow]
+    first, second = np.concatenate([owners, one, other]), np.concatenate([graph.indices, other, one])
+    lengths = np.repeat([1.0, 2.0], [owners.size, 2 * one.size])
+    return first[first != second], second[first != second], lengths[first != second]

@@ -11,6 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
 from farpoint.measures.statistics import format_number
 
 
@@ -84,6 +86,8 @@ def cell_text(value: object) -> str:
     >>> cell_text(1224.3), cell_text(None), cell_text("ring"), cell_text(Share(0.5))
     ('1,224', '–', 'ring', '50 %')
     """
+    if isinstance(value, np.integer):
+        value = int(value)
     if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
         return format_number(value)
     return str(value)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farpoint.compiling import compiled
-from farpoint.options.tables import OptionTable
-from farpoint.simulation.tables import WorldTable
+from farpoint.simulation.tables import OptionTable, WorldTable
 
 PRIMITIVE = -1
 
@@ -68,9 +67,12 @@ def random_choice(world: WorldTable, state: int, stream: Stream) -> int:
 
 
 @compiled(nogil=True, inline="always")
-def draw_start(start_cdf: NDArray[np.float64], stream: Stream) -> int:
-    """Return the first state of an episode."""
-    return int(np.searchsorted(start_cdf, uniform(stream), side="right"))
+def draw_start(starts: NDArray[np.int64], start_cdf: NDArray[np.float64], stream: Stream) -> int:
+    """Return the first state of an episode; only where there are several is one drawn."""
+    first: Any = 0
+    if starts.size > 1:
+        first = np.searchsorted(start_cdf, uniform(stream), side="right")
+    return starts[first]  # type: ignore[no-any-return]
 
 
 @compiled(nogil=True, inline="always")

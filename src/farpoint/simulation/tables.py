@@ -1,4 +1,4 @@
-"""Worlds as flat arrays, in the layout that compiled simulations read, and random streams."""
+"""Worlds, options and episodes as flat arrays, in the layout that compiled simulations read, and random streams."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, listed
-from farpoint.options import OptionSet
+from farpoint.errors import InvalidInput, check_integer, check_memory, listed
 from farpoint.worlds import World
 
 # How an agent that explores chooses a primitive action: one of those tried least often in its state, or any.
@@ -28,6 +27,33 @@ class WorldTable(NamedTuple):
     next_state: NDArray[np.int64]
     next_cdf: NDArray[np.float64]
     choice_cdf: NDArray[np.float64]
+
+
+class OptionTable(NamedTuple):
+    """Options as arrays.
+
+    Those that can start in state s are ``startable[start_ptr[g]:start_ptr[g + 1]]`` with ``g = group[s]``
+    (most worlds have one group, so this is not options × states). Bit ``c & 7`` of ``best[k, c >> 3]`` says whether
+    option k takes choice c in its state, uniformly among those it takes; it ends where it takes none. ``goals`` are
+    the states that the options lead to, or the highest states of what they climb.
+    """
+
+    goals: NDArray[np.int64]
+    group: NDArray[np.int32]
+    start_ptr: NDArray[np.int64]
+    startable: NDArray[np.int64]
+    best: NDArray[np.uint8]
+
+    def initiation(self, state: int) -> NDArray[np.bool_]:
+        """Return which options have a state in their initiation set."""
+        inside = np.zeros(len(self.best), dtype=bool)
+        group = self.group[state]
+        inside[self.startable[self.start_ptr[group] : self.start_ptr[group + 1]]] = True
+        return inside
+
+    def taken(self, choices: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of some choices each option takes: one row per option."""
+        return np.asarray((self.best[:, choices >> 3] >> (choices & 7)) & 1, dtype=bool)
 
 
 def world_table(world: World, *, episodic: bool = False) -> WorldTable:
@@ -50,23 +76,30 @@ def world_table(world: World, *, episodic: bool = False) -> WorldTable:
 
 
 class Episodes(NamedTuple):
-    """Where episodes begin, as running sums of the chances of the states, and after how many steps one is cut off."""
+    """Where episodes begin, with the running sums of the chances of these states, and after how many steps they end."""
 
+    starts: NDArray[np.int64]
     start_cdf: NDArray[np.float64]
     max_steps: int
 
 
 def episodes_of(world: World, longest: int) -> Episodes:
-    """Return the episodes of a world that has them; without a time limit of its own one may last ``longest`` steps."""
-    assert world.restart is not None
-    assert world.starts is not None
-    check_starts(world, np.flatnonzero(world.starts))
-    inner = world.restart[world.restart < 1.0]
-    limit = max(1, round(1.0 / inner.max())) if inner.size and inner.max() > 0 else longest
-    cdf = np.cumsum(world.starts)
+    """Return the episodes of a world; without a time limit of its own they last at most ``longest`` steps."""
+    if world.starts is not None:
+        starts = np.flatnonzero(world.starts)
+        cdf = np.cumsum(world.starts[starts])
+    elif world.start is not None:
+        starts, cdf = np.array([world.start]), np.ones(1)
+    else:
+        raise InvalidInput(
+            "world must have a start state for an agent to begin in; got none. Set it: dataclasses.replace(world, "
+            "start=0)."
+        )
+    check_starts(world, starts)
     # The last start takes whatever rounding has left.
-    cdf[np.flatnonzero(world.starts)[-1] :] = np.inf
-    return Episodes(cdf, limit)
+    cdf[-1] = np.inf
+    rate = world.truncation_rate
+    return Episodes(starts, cdf, round(1.0 / rate) if rate > 0.0 else longest)
 
 
 def check_starts(world: World, starts: NDArray[np.int64]) -> None:
@@ -85,24 +118,6 @@ def _group_sums(chances: NDArray[np.float64], indptr: NDArray[Any]) -> NDArray[n
     filled = np.diff(indptr) > 0
     cdf[indptr[1:][filled] - 1] = np.inf
     return cdf
-
-
-def check_option_probability(value: object) -> float:
-    """Return the probability that a random decision is an option.
-
-    It must be below 1: where every option that can start ends at once, only a primitive choice leads on.
-    """
-    chance = check_fraction("option_probability", value)
-    if chance == 1.0:
-        raise InvalidInput("option_probability must be below 1 for an agent to be simulated; got 1.")
-    return chance
-
-
-def usual_or(value: object, options: OptionSet | None) -> float:
-    """Return the probability asked for or, of None, that of the options themselves."""
-    if value is None:
-        return 0.0 if options is None else options.option_probability
-    return check_option_probability(value)
 
 
 def streams(seed: int, count: int) -> NDArray[np.uint64]:

@@ -10,25 +10,18 @@ from numpy.typing import NDArray
 
 from farpoint.diffusion import difficulty
 from farpoint.errors import FarpointError, InvalidInput, check_integer, check_word
-from farpoint.measures import cover_time, steps_between_states
+from farpoint.measures import Compared, compare
 from farpoint.options import METHODS, OptionSet, discover
-from farpoint.report.names import METHOD_COLORS, METHOD_TITLES
-from farpoint.studio.stage import Stage
+from farpoint.options.probability import resolve_option_probability
+from farpoint.report.figures import METHOD_COLORS, METHOD_TITLES
+from farpoint.studio.protocol import MANY_STATES, MOST_TABLE_STATES, OPTIONS_OF_MANY
+from farpoint.studio.worlds import Stage
 from farpoint.worlds import World
 
-# Beyond this the exact table is over sampled targets, as in `farpoint compare`.
-_ALL_TARGETS = 600
-_SAMPLED_TARGETS = 60
-# Beyond this there would be thousands of local maxima, and each option costs a search of the whole world.
-MANY_STATES = 6_000
-OPTIONS_OF_MANY = 20
-MOST_TABLE_STATES = 50_000
-_LONGEST_COVER = 1_000_000
 _COVER_RUNS = 40
 # A dense decomposition of this size takes a second.
 _MOST_DIFFICULT = 400
 MOST_ARROWS = 200_000
-_OTHER_COLORS = ("#56b4e9", "#8c6bb1", "#b15928", "#4d9221", "#e7298a")
 
 
 def method_list() -> list[dict[str, str]]:
@@ -37,15 +30,7 @@ def method_list() -> list[dict[str, str]]:
     >>> method_list()[0]
     {'name': 'diffusion', 'title': 'diffusion options', 'color': '#0072b2'}
     """
-    others = iter(_OTHER_COLORS * len(METHODS))
-    return [
-        {
-            "name": name,
-            "title": METHOD_TITLES.get(name, f"{name} options"),
-            "color": METHOD_COLORS.get(name) or next(others),
-        }
-        for name in METHODS
-    ]
+    return [{"name": name, "title": METHOD_TITLES[name], "color": METHOD_COLORS[name]} for name in METHODS]
 
 
 def n_options_of(world: World, method: str, wanted: object) -> int | None:
@@ -53,6 +38,7 @@ def n_options_of(world: World, method: str, wanted: object) -> int | None:
     if method == "none":
         return None
     if wanted is None:
+        # Of many states all would be thousands, and each option costs a search of the whole world.
         return OPTIONS_OF_MANY if world.n_states > MANY_STATES else None
     return min(check_integer("options", wanted, 1, 1_000), world.n_states)
 
@@ -78,7 +64,7 @@ def discover_options(
 def policy_arrows(stage: Stage, options: OptionSet, number: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the moves of an option's policy: from which state to which.
 
-    >>> from farpoint.studio.sources import make_stage
+    >>> from farpoint.studio.worlds import make_stage
     >>> stage = make_stage({"kind": "text", "text": "S.."})
     >>> policy_arrows(stage, discover(stage.world), 0)
     (array([1, 2], dtype=int32), array([0, 1], dtype=int32))
@@ -130,30 +116,41 @@ def table_rows(
     >>> world = fp.four_rooms()
     >>> table = table_rows(world, [fp.discover(world, t=4)], 0.5)
     >>> round(table["rows"][0]["median"]), table["sampled"]
-    (149, False)
+    (149, None)
     """
-    check_table(world)
     rows: list[dict[str, Any]] = []
-    n_targets = None if world.n_states <= _ALL_TARGETS else _SAMPLED_TARGETS
-    for options in sets:
-        chance = options.option_probability if option_probability is None else option_probability
-        row: dict[str, Any] = {"method": options.method, "n_options": len(options), "probability": chance}
-        try:
-            steps = steps_between_states(world, options, n_targets=n_targets, option_probability=chance)
-            worst = steps.per_target.max() if steps.matrix is None else steps.matrix.max()
-            row |= {"mean": steps.mean, "median": steps.median, "worst": float(worst)}
-            try:
-                cover = cover_time(
-                    world, options, option_probability=chance, n_runs=_COVER_RUNS, max_steps=_LONGEST_COVER
-                )
-                row["cover"] = cover.mean
-            except InvalidInput:
-                row["cover"] = None
-        except FarpointError as error:
-            # A world with one-way moves has no table; the row says why.
-            row["problem"] = str(error)
+    sampled = None
+
+    def add(row: dict[str, Any]) -> None:
         rows.append(row)
         if progress is not None:
             progress(row)
+
+    try:
+        found = compare(
+            world, sets, option_probability=option_probability, n_runs=_COVER_RUNS,
+            progress=lambda row: add(_numbers(row)),
+        )  # fmt: skip
+        sampled = found.targets.size if found.sampled else None
+    except FarpointError as error:
+        # A world with one-way moves has no table; the rows say why.
+        for options in sets[len(rows) :]:
+            chance = resolve_option_probability(option_probability, options)
+            add({**_head(options, chance), "problem": str(error)})
     hard = difficulty(world) if world.symmetric and world.n_states <= _MOST_DIFFICULT else None
-    return {"rows": rows, "difficulty": hard, "sampled": n_targets is not None}
+    return {"rows": rows, "difficulty": hard, "sampled": sampled}
+
+
+def _head(options: OptionSet, chance: float) -> dict[str, Any]:
+    return {"method": options.method, "n_options": len(options), "probability": chance}
+
+
+def _numbers(row: Compared) -> dict[str, Any]:
+    """Return the numbers of one row of the table; no cover time where some walk did not end."""
+    head = _head(row.options, row.option_probability)
+    if row.steps is None or row.cover is None:
+        first = row.first_target
+        assert first is not None
+        return {**head, "first": None if first.capped else first.value, "interval": str(first)}
+    cover = None if row.cover.capped else row.cover.value
+    return {**head, **{name: getattr(row.steps, name) for name in ("mean", "median", "worst")}, "cover": cover}

@@ -1,63 +1,70 @@
-"""The server of the Studio: NiceGUI's page, and a socket over which each tab has a session of its own."""
+"""The server of the Studio: the files of the page, and a socket over which each tab has a session of its own."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
+import re
 import secrets
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from farpoint.errors import FarpointError, InvalidInput, MissingExtra, check_integer
-from farpoint.studio.sources import GRAPHS, Source, make_stage
+from farpoint.errors import InvalidInput, MissingExtra, check_integer
+from farpoint.studio.protocol import LIMITS
+from farpoint.studio.worlds import GRAPHS, Source, make_stage
 
-INSTALL = "nicegui must be installed for the Studio. Run: pip install 'farpoint[studio]'"
+INSTALL = "starlette, uvicorn and websockets must be installed for the Studio. Run: pip install 'farpoint[studio]'"
 PORT = 8765
+WEB = Path(__file__).parent / "web"
 # A message holds a whole map at most, or a file that is checked again.
 _MOST_MESSAGE_BYTES = 12 * 2**20
 _MOST_TABS = 200
 _ENVS = ("FrozenLake-v1", "CliffWalking-v1", "Taxi-v4", "MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-6x6-v0")
-_LOG = logging.getLogger(__name__)
+# What stands in an address and in a cookie as it is.
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,200}")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the server is started.
+    """How the server is started; without ``token`` a new one is made.
 
-    >>> Settings(host="0.0.0.0").token is not None      # away from loopback there is always a token
+    >>> len(Settings().token) >= 16                     # on a shared computer loopback is not private either
     True
     """
 
     world: Source | None = None
     host: str = "127.0.0.1"
     port: int = PORT
-    token: str | None = None
+    token: str = ""
     show: bool = False
 
     def __post_init__(self) -> None:
-        from farpoint.studio.guard import is_loopback
-
         check_integer("port", self.port, 0, 65_535)
         if not isinstance(self.host, str) or not self.host:
             raise InvalidInput(f"host must be a name or address; got {self.host!r}. Use 127.0.0.1.")
-        if self.token is not None and len(self.token) < 16:
-            raise InvalidInput(f"token must have at least 16 characters; got {len(self.token)}.")
-        if self.token is None and not is_loopback(self.host):
+        if not self.token:
             object.__setattr__(self, "token", secrets.token_urlsafe(24))
+        if not _TOKEN.fullmatch(self.token):
+            raise InvalidInput(
+                f"token must have at least 16 characters, letters, digits, - and _ only; got {len(self.token)}. "
+                "Leave it out for a random one."
+            )
 
 
 def serve(world: Source | None = None, *, host: str, port: int, token: str | None = None, show: bool = True) -> None:
     """Serve the Studio until it is interrupted; prints its address."""
-    settings = Settings(world, host, port, token, show)
+    settings = Settings(world, host, port, token or "", show)
     if world is not None and world["kind"] not in ("env", "graph"):
         make_stage(world)  # a bad map is an error here, not in the page
     try:
-        import nicegui  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+        import websockets  # noqa: F401
     except ImportError as error:
         raise MissingExtra(INSTALL) from error
     _run(settings)
@@ -70,7 +77,7 @@ def _run(settings: Settings) -> None:
     port = listener.getsockname()[1]
     name = settings.host if settings.host not in ("0.0.0.0", "::") else socket.gethostname()
     name = f"[{name}]" if ":" in name else name
-    address = f"http://{name}:{port}/" + (f"?token={settings.token}" if settings.token else "")
+    address = f"http://{name}:{port}/?token={settings.token}"
     app = make_app(settings)
     config = uvicorn.Config(
         app,
@@ -110,32 +117,30 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def make_app(settings: Settings) -> Callable[..., Any]:
-    """Return the ASGI application: the guard in front of NiceGUI's page and the tabs' socket."""
-    from fastapi import FastAPI
-    from nicegui import ui
+    """Return the ASGI application: the guard in front of the page's files and the tabs' socket."""
+    from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route, WebSocketRoute
+    from starlette.responses import FileResponse, JSONResponse
+    from starlette.routing import Mount, Route, WebSocketRoute
+    from starlette.staticfiles import StaticFiles
     from starlette.websockets import WebSocket
 
     from farpoint.exploration.goals import GOALS
     from farpoint.studio.comparing import method_list
     from farpoint.studio.guard import Guard, is_loopback
-    from farpoint.studio.page import build_page
-    from farpoint.studio.session import Session, Work
+    from farpoint.studio.session import Session
+    from farpoint.studio.workers import Work
 
     work = Work()
     tabs: set[Session] = set()
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: FastAPI) -> Any:
+    async def lifespan(_: Starlette) -> Any:
         work.begin()
         yield
         for tab in list(tabs):
             tab.close()
         work.close()
-
-    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
 
     async def tab_socket(websocket: WebSocket) -> None:
         await websocket.accept()
@@ -160,27 +165,29 @@ def make_app(settings: Settings) -> Callable[..., Any]:
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"tabs": len(tabs), "processes": work.processes.n_running, "warm": work.is_warm})
 
-    app.router.routes += [WebSocketRoute("/studio/socket", tab_socket), Route("/studio/health", health)]
-
     page_settings = {
         "world": settings.world,
         "methods": method_list(),
         "exploring": list(GOALS),
         "envs": list(_ENVS),
         "graphs": list(GRAPHS),
+        "limits": LIMITS,
     }
-    ui.run_with(
-        app,
-        root=lambda: build_page(page_settings),
-        title="Farpoint Studio",
-        favicon="🎯",
-        dark=None,
-        tailwind=False,
-        show_welcome_message=False,
-        reconnect_timeout=5.0,
-        binding_refresh_interval=None,
-    )
-    return Guard(app, settings.token, is_loopback(settings.host))
+
+    async def page(_: Request) -> FileResponse:
+        return FileResponse(WEB / "index.html")
+
+    async def settings_of_page(_: Request) -> JSONResponse:
+        return JSONResponse(page_settings)
+
+    routes = [
+        Route("/", page),
+        Route("/studio/settings", settings_of_page),
+        Route("/studio/health", health),
+        WebSocketRoute("/studio/socket", tab_socket),
+        Mount("/web", StaticFiles(directory=WEB)),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), settings.token, is_loopback(settings.host))
 
 
 async def _listen_to_tab(websocket: Any, session: Any) -> None:
@@ -189,7 +196,4 @@ async def _listen_to_tab(websocket: Any, session: Any) -> None:
         message = await websocket.receive()
         if message["type"] == "websocket.disconnect":
             return
-        try:
-            await session.handle(message.get("bytes") or b"")
-        except FarpointError as error:
-            await session.reply({}, {"error": str(error)})
+        await session.handle(message.get("bytes") or b"")

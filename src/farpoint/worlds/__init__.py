@@ -12,14 +12,12 @@ from farpoint.worlds.catalogue import (
     ring,
 )
 from farpoint.worlds.catalogue import WorldLike as WorldLike
-from farpoint.worlds.logs import Log
-from farpoint.worlds.sample_log import SampleLog
+from farpoint.worlds.logs import Log, read_log
 from farpoint.worlds.world import World
 
 __all__ = [
     "CATALOGUE",
     "Log",
-    "SampleLog",
     "World",
     "as_world",
     "four_rooms",
@@ -28,5 +26,6 @@ __all__ = [
     "named_world",
     "open_room",
     "random_maze",
+    "read_log",
     "ring",
 ]

@@ -1,8 +1,9 @@
-"""Checked, read-only arrays and matrices: what a world is made of."""
+"""Checked, read-only arrays and matrices."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,12 +13,14 @@ from scipy.sparse import csr_array, issparse
 from farpoint.errors import InvalidInput, check_memory
 
 ROW_SUM_TOLERANCE = 1e-9
+# So many numbers fit on any machine that runs Python: nobody need ask how much memory there is.
+_ALWAYS_FIT = 1 << 16
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def read_only(array: Array) -> Array:
-    """Return the array after closing it for writing.
+    """Make an array read-only and return it.
 
     >>> read_only(np.zeros(3)).flags.writeable
     False
@@ -27,9 +30,20 @@ def read_only(array: Array) -> Array:
 
 
 def owned(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, copied unless it cannot be written."""
-    # What cannot be written need not be copied: the builders hand over arrays that they have closed.
-    return array.copy() if array.flags.writeable else array
+    """Return the array, copied unless nobody can write to its memory: builders pass arrays that are read-only.
+
+    A read-only view of an array that can be written, or of a file, would change under compiled loops.
+
+    >>> mine = np.zeros(3)
+    >>> view = mine.view()
+    >>> view.setflags(write=False)
+    >>> owned(view) is view, owned(read_only(mine)) is mine
+    (False, True)
+    """
+    memory: Any = array
+    while isinstance(memory, np.ndarray) and not memory.flags.writeable:
+        memory = memory.base
+    return array if memory is None or isinstance(memory, bytes) else array.copy()
 
 
 def canonical(matrix: csr_array) -> csr_array:
@@ -58,7 +72,7 @@ def read_sparse(what: str, matrix: Any) -> csr_array:
     """
     if isinstance(matrix, np.ma.MaskedArray):
         raise InvalidInput(f"{what} must not be a masked array; got one. Fill it first: matrix.filled(0).")
-    check_memory(what, f"{array_size(matrix)} numbers", 8 * array_size(matrix))
+    _check_room(what, matrix)
     try:
         if np.iscomplexobj(matrix):
             raise InvalidInput(f"{what} must hold real numbers; got complex ones.")
@@ -91,7 +105,7 @@ def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
     >>> whole_numbers("actions", [0, 3], np.int32)
     array([0, 3], dtype=int32)
     """
-    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    _check_room(what, values)
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, OverflowError) as error:
@@ -108,7 +122,7 @@ def whole_numbers(what: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
 
 def real_numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return an array of doubles of its own; fail on complex numbers, masked arrays, and what is not a number."""
-    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    _check_room(what, values)
     try:
         if not isinstance(values, np.ma.MaskedArray) and not np.iscomplexobj(values):
             return np.array(values, dtype=np.float64)
@@ -120,6 +134,13 @@ def real_numbers(what: str, values: ArrayLike) -> NDArray[np.float64]:
 def array_size(values: Any) -> int:
     """Return how many numbers there are, without making an array of them."""
     return int(values.size) if isinstance(values, np.ndarray) else len(values) if isinstance(values, range) else 0
+
+
+def _check_room(what: str, values: Any) -> None:
+    """Fail if one double per number would not fit into memory."""
+    size = array_size(values)
+    if size > _ALWAYS_FIT:
+        check_memory(what, f"{size} numbers", 8 * size)
 
 
 def probabilities(what: str, values: ArrayLike, n_states: int) -> NDArray[np.float64]:
@@ -141,7 +162,7 @@ def rows_per_state(what: str, values: ArrayLike, n_states: int, dtype: Any = np.
 
 def coordinates(what: str, values: ArrayLike, n_states: int) -> NDArray[Any]:
     """Return one row per state, of whole numbers where all of them are."""
-    check_memory(what, f"{array_size(values)} numbers", 8 * array_size(values))
+    _check_room(what, values)
     try:
         whole = np.issubdtype(np.asarray(values).dtype, np.integer)
     except (TypeError, ValueError) as error:
@@ -150,74 +171,26 @@ def coordinates(what: str, values: ArrayLike, n_states: int) -> NDArray[Any]:
 
 
 def entries_per_choice(what: str, values: ArrayLike, n_choices: int, dtype: Any) -> NDArray[Any]:
-    """Return one entry per choice."""
+    """Return one entry per choice; numbers that are not whole must be finite and above 0."""
     whole = np.issubdtype(dtype, np.integer)
     array = whole_numbers(what, values, dtype) if whole else real_numbers(what, values)
     if array.shape != (n_choices,):
         raise InvalidInput(f"{what} must have one entry per choice ({n_choices}); got shape {array.shape}.")
-    return array
-
-
-def positive_per_choice(what: str, values: ArrayLike, n_choices: int) -> NDArray[np.float64]:
-    """Return one finite number above 0 per choice."""
-    array = entries_per_choice(what, values, n_choices, np.float64)
-    if not (np.isfinite(array).all() and (array > 0).all()):
+    if not whole and not (np.isfinite(array).all() and (array > 0).all()):
         raise InvalidInput(f"{what} must be finite and above 0; got {array.min():g}. Drop choices of {what} 0.")
     return array
 
 
-def check_structure(transitions: csr_array, choice_ptr: NDArray[Any]) -> None:
-    """Fail unless the rows are distributions and the row groups fit them."""
-    n_choices, n_states = transitions.shape
-    if n_states == 0:
-        raise InvalidInput("world must have at least one state; got none.")
-    if choice_ptr.shape != (n_states + 1,) or choice_ptr[0] != 0 or choice_ptr[-1] != n_choices:
-        raise InvalidInput(
-            f"choice_ptr must run from 0 to {n_choices} in {n_states + 1} entries; got {choice_ptr.size} entries."
-        )
-    if (np.diff(choice_ptr) < 0).any():
-        state = int(np.flatnonzero(np.diff(choice_ptr) < 0)[0])
-        raise InvalidInput(f"choice_ptr must not fall; got {choice_ptr[state]}, {choice_ptr[state + 1]} at {state}.")
-    if not np.isfinite(transitions.data).all() or (transitions.data < 0).any():
-        raise InvalidInput(f"transitions must be probabilities; got {transitions.data.min():g} (negative or NaN).")
-    # Of rows of one entry each that entry is the sum; for a large map a vector of sums would be as large as the matrix.
-    one_each = transitions.nnz == n_choices and bool((np.diff(transitions.indptr) == 1).all())
-    sums = transitions.data if one_each else transitions.sum(axis=1)
-    if sums.size and max(sums.max() - 1, 1 - sums.min()) > ROW_SUM_TOLERANCE:
-        wrong = int(np.abs(sums - 1).argmax())
-        raise InvalidInput(f"each row of transitions must sum to 1; got {sums[wrong]:.6g} in row {wrong}.")
+def digest(*numbers: NDArray[Any] | Iterable[NDArray[Any]], **named: NDArray[Any]) -> str:
+    """Return a digest of arrays, whole or in pieces: the same on any machine and for any width of the integers.
 
-
-def joined_choices(
-    transitions: csr_array, choice_ptr: NDArray[Any], weights: NDArray[np.float64] | None, *, self_loops: bool
-) -> csr_array:
-    """Return Σ_c weight_c p(s2 | c) over the choices c of each state s: one row per state, sorted by column."""
-    data = transitions.data
-    if weights is not None:
-        data = data * np.repeat(weights, np.diff(transitions.indptr))
-    # The entries of a state's choices lie side by side, so its row of the sum needs no product, only the joining of
-    # equal columns; a deterministic grid has none to join and shares its arrays.
-    n_states = transitions.shape[1]
-    matrix = csr_array((data, transitions.indices, transitions.indptr[choice_ptr]), shape=(n_states, n_states))
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    if not self_loops and matrix.diagonal().any():
-        entries = matrix.tocoo()
-        off = entries.row != entries.col
-        matrix = csr_array((entries.data[off], (entries.row[off], entries.col[off])), shape=matrix.shape)
-    return frozen(matrix, choice_ptr.dtype)
-
-
-def digest(*arrays: NDArray[Any], **named: NDArray[Any]) -> str:
-    """Return a digest of numbers, the same on any machine and for any width of the integers.
-
-    >>> digest(np.arange(3, dtype=np.int32)) == digest(np.arange(3, dtype=np.int64)) != digest(np.arange(4))
+    >>> digest(np.arange(3, dtype=np.int32)) == digest([np.arange(2), np.array([2])]) != digest(np.arange(4))
     True
     """
     result = hashlib.blake2b(digest_size=16)
-    for name, array in [*(("", array) for array in arrays), *named.items()]:
+    for name, array in [*(("", array) for array in numbers), *named.items()]:
         result.update(name.encode())
-        kind = "<i8" if np.issubdtype(array.dtype, np.integer) else "<f8"
-        result.update(np.ascontiguousarray(array, dtype=kind).data)
+        for piece in [array] if isinstance(array, np.ndarray) else array:
+            kind = "<i8" if np.issubdtype(piece.dtype, np.integer) else "<f8"
+            result.update(np.ascontiguousarray(piece, dtype=kind).data)
     return result.hexdigest()

@@ -12,8 +12,7 @@ import numpy as np
 from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.worlds.arrays import whole_numbers
 from farpoint.worlds.floors import row_pieces
-from farpoint.worlds.map_files import ENDINGS
-from farpoint.worlds.maps import BYTES_PER_CELL, BYTES_PER_MAP_CELL, read_map, world_from_floor
+from farpoint.worlds.maps import BYTES_PER_CELL, BYTES_PER_MAP_CELL, ENDINGS, read_map, world_from_floor, world_from_map
 from farpoint.worlds.world import World
 
 # What stands for a world, wherever one is taken: the world, a name of the catalogue, or a map file.
@@ -92,7 +91,7 @@ def four_rooms(wind: float = 0.0) -> World:
     >>> world.n_states, world.positions[world.start], len(world.targets)
     (104, array([11,  1], dtype=int32), 30)
     """
-    return World.from_map(FOUR_ROOMS, wind, name="four_rooms")
+    return world_from_map(FOUR_ROOMS, wind, name="four_rooms")
 
 
 def maze(wind: float = 0.0) -> World:
@@ -104,7 +103,7 @@ def maze(wind: float = 0.0) -> World:
     >>> fp.maze()
     World('maze', 148 states, 440 choices, deterministic)
     """
-    return World.from_map(MAZE, wind, name="maze")
+    return world_from_map(MAZE, wind, name="maze")
 
 
 def ring(wind: float = 0.0) -> World:
@@ -118,7 +117,7 @@ def ring(wind: float = 0.0) -> World:
     >>> fp.ring().n_states
     192
     """
-    return World.from_map(RING, wind, name="ring")
+    return world_from_map(RING, wind, name="ring")
 
 
 def open_room(n_rows: int = 12, n_cols: int = 12, wind: float = 0.0) -> World:
@@ -150,7 +149,7 @@ def grid(shape: Sequence[int]) -> World:
 
 
 def random_maze(n_rows: int, n_cols: int, wall: float = 0.25, *, seed: int = 0, wind: float = 0.0) -> World:
-    """Return the largest connected component of a grid of cells, each of which is wall with probability ``wall``.
+    """Return the largest connected component of a grid whose cells are wall with probability ``wall``.
 
     A hundred million cells take seconds; the same seed gives the same maze.
 

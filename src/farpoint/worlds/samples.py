@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array, diags_array, issparse
-from scipy.spatial import cKDTree
 
-from farpoint.errors import InvalidInput, MissingExtra, check_fraction, check_integer, check_memory, check_word
+from farpoint.errors import InvalidInput, check_fraction, check_integer, check_memory, check_word
 from farpoint.worlds.arrays import array_size, real_numbers
-from farpoint.worlds.graphs import connected_states, world_from_weights
-from farpoint.worlds.logs import Log
-from farpoint.worlds.sample_actions import SampleSteps, actions_of_moves, read_actions
+from farpoint.worlds.graphs import connected_states, places_of_points, world_from_weights
+from farpoint.worlds.logs import is_log, read_actions, read_log
+from farpoint.worlds.state_index import StateIndex, sklearn
 
 if TYPE_CHECKING:
     from farpoint.worlds.world import World
@@ -23,12 +22,8 @@ if TYPE_CHECKING:
 NEIGHBORS = ("temporal", "kernel", "both")
 REPRESENTATIVES = ("farthest", "kmeans++")
 _DEFAULT_STATES = 1000
-# Representatives are chosen among so many observations, drawn at random where there are more.
+# Representatives are chosen among at most this many observations, drawn at random.
 _POOL = 100_000
-# So many observations are looked up at once, exactly: the memory of a block, whatever the number of observations.
-_BLOCK = 100_000
-# Up to here trees beat comparing with every state.
-TREE_DIMENSIONS = 15
 # Two representatives at one place are a step apart all the same.
 _SHORTEST = 1e-12
 
@@ -55,62 +50,61 @@ class SampleGraph:
 
 
 def world_from_samples(
-    observations: Any, next_observations: Any, graph: SampleGraph, *, actions: Any = None, name: str
+    observations: Any, next_observations: Any, graph: SampleGraph, *, actions: Any, largest_component: bool, name: str
 ) -> World:
     """Return the graph of a continuous space as a world; see `World.from_samples`."""
-    before, after = read_samples(observations, next_observations)
+    notes: tuple[str, ...] = ()
+    if is_log(observations):
+        if next_observations is not None:
+            raise InvalidInput(f"next_observations must be left out with a log; got {type(observations).__name__}.")
+        log = read_log(observations)
+        observations, next_observations, notes = log.observations, log.next_observations, log.notes
+        actions = log.actions if actions is None else actions
+    elif next_observations is None and actions is not None:
+        raise InvalidInput("actions must go with next_observations; got none of these.")
+    before, after = read_rows(observations, next_observations)
     if after is None and graph.neighbors == "temporal":
         raise InvalidInput("next_observations must be given for neighbors='temporal'; got None. Use 'kernel'.")
-    taken = _read_actions(observations, actions, after, len(before))
+    taken = None if actions is None else read_actions(actions, len(before))
     states = _choose_states(before if after is None else np.concatenate([before, after]), graph)
     weights = csr_array((len(states), len(states)))
     if graph.neighbors != "temporal":
         weights = weights + _unit(kernel_graph(states, graph.n_neighbors))
     if after is not None and graph.neighbors != "kernel":
-        nearest = NearestStates(states)
-        weights = weights + _unit(temporal_graph(nearest.states(before), nearest.states(after), len(states)))
+        index = StateIndex.nearest(states)
+        weights = weights + _unit(temporal_graph(index.find_all(before), index.find_all(after), len(states)))
     weights = normalized(csr_array(weights), graph.alpha)
-    keep = connected_states(weights, largest_component=True)
-    if keep is not None:
-        weights, states = csr_array(weights[keep][:, keep]), states[keep]
-    if len(states) < 2:
+    if weights.nnz == 0:
         raise InvalidInput(
             "observations must connect at least two states; got none connected. Take fewer states, or "
             "neighbors='kernel'."
         )
+    keep = connected_states(weights, largest_component, "graph of the samples")
+    if keep is not None:
+        notes = (*notes, f"kept {keep.size} of {len(states)} states: the largest component")
+        weights, states = csr_array(weights[keep][:, keep]), states[keep]
     edges = weights.tocoo()
     moves = None
-    if taken is not None and after is not None:
-        nearest = NearestStates(states)
-        steps = SampleSteps(nearest.states(before), nearest.states(after), taken, after - before)
+    # Rows of floats have no number that could stand for them.
+    if taken is not None and taken.ndim == 1 and after is not None:
+        index = StateIndex.nearest(states)
+        steps = SampleSteps(index.find_all(before), index.find_all(after), taken, after - before)
         moves = actions_of_moves(states, edges.row, edges.col, steps)
     lengths = np.maximum(np.linalg.norm(states[edges.row] - states[edges.col], axis=1), _SHORTEST)
-    # Two coordinates are x and y: a row is y, a column x.
-    positions = states[:, ::-1] if states.shape[1] == 2 else None
+    positions = places_of_points(states) if states.shape[1] == 2 else None
     return world_from_weights(
-        weights, positions=positions, observations=states, lengths=lengths, actions=moves, name=name
+        weights, positions=positions, observations=states, lengths=lengths, actions=moves, notes=notes, name=name
     )
 
 
-def _read_actions(
-    observations: Any, actions: Any, after: NDArray[np.float64] | None, n_steps: int
-) -> NDArray[np.int64] | None:
-    """Return the actions that are whole numbers, given or of a log; None where there are none."""
-    if actions is None:
-        actions = getattr(observations, "actions", None)
-    elif after is None:
-        raise InvalidInput("actions must go with next_observations; got none of these.")
-    return None if actions is None or after is None else read_actions(actions, n_steps)
-
-
-def read_samples(
+def read_rows(
     observations: Any, next_observations: Any = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return the observations as rows of floats, and those one step later where they are known."""
-    if isinstance(observations, Log):
-        observations, next_observations = observations.states, observations.next_states
-    elif hasattr(observations, "observations") and hasattr(observations, "next_observations"):
-        observations, next_observations = observations.observations, observations.next_observations
+    """Return the observations as rows of floats, and those one step later where they are known.
+
+    >>> read_rows([[1, 2]])
+    (array([[1., 2.]]), None)
+    """
     before = _rows("observations", observations)
     if next_observations is None:
         return before, None
@@ -125,13 +119,21 @@ def _rows(what: str, values: Any) -> NDArray[np.float64]:
     if issparse(values):
         raise InvalidInput(f"{what} must be rows of numbers; got a sparse matrix. Use values.toarray().")
     try:
-        values = list(values) if not isinstance(values, np.ndarray) else values
+        if not isinstance(values, np.ndarray):
+            # Data sets in files and tensors are read at once, not row by row.
+            values = np.asarray(values) if hasattr(values, "__array__") else list(values)
     except TypeError as error:
         raise InvalidInput(f"{what} must be rows of numbers; got {values!r}.") from error
     # A list has a length, an array of one number has none.
-    if getattr(values, "ndim", 1) and len(values) and isinstance(values[0], (bytes, str)):
+    first = values[0] if getattr(values, "ndim", 1) and len(values) else None
+    if isinstance(first, Mapping):
         raise InvalidInput(
-            f"{what} must be numbers; got {type(values[0]).__name__}. Record with state=lambda env, observation: "
+            f"{what} must be rows of numbers; got {type(first).__name__}. Flatten them: "
+            "gymnasium.spaces.flatten(space, observation)."
+        )
+    if isinstance(first, (bytes, str)):
+        raise InvalidInput(
+            f"{what} must be numbers; got {type(first).__name__}. Record with state=lambda env, observation: "
             "tuple(observation)."
         )
     try:
@@ -160,7 +162,7 @@ def _choose_states(pool: NDArray[np.float64], graph: SampleGraph) -> NDArray[np.
     if n_states == len(pool):
         return pool
     if graph.representatives == "kmeans++":
-        _, chosen = _sklearn("cluster").kmeans_plusplus(
+        _, chosen = sklearn("cluster").kmeans_plusplus(
             pool, n_states, random_state=int(rng.integers(2**31)), n_local_trials=None
         )
         return np.asarray(pool[np.sort(np.asarray(chosen, dtype=np.int64))])
@@ -168,7 +170,7 @@ def _choose_states(pool: NDArray[np.float64], graph: SampleGraph) -> NDArray[np.
 
 
 def _farthest_points(pool: NDArray[np.float64], n_points: int, first: int) -> NDArray[np.int64]:
-    """Return points each of which is as far as possible from those before it."""
+    """Return the numbers of points, each as far as possible from those before it."""
     chosen = np.empty(n_points, dtype=np.int64)
     distance = np.full(len(pool), np.inf)
     point = first
@@ -183,7 +185,7 @@ def kernel_graph(states: NDArray[np.float64], n_neighbors: int) -> csr_array:
     """Return exp(−|x − y|² / (σ_x σ_y)) between nearest neighbors, σ the distance to the last of them; symmetric."""
     n_states = len(states)
     count = min(n_neighbors, n_states - 1)
-    distances, others = NearestStates(states).query(states, count + 1)
+    distances, others = StateIndex.nearest(states).query(states, count + 1)
     # The nearest is the point itself.
     scale = np.maximum(distances[:, -1], np.finfo(np.float64).tiny)
     rows = np.repeat(np.arange(n_states), count)
@@ -218,49 +220,6 @@ def normalized(weights: csr_array, alpha: float) -> csr_array:
     return _unit(csr_array((divided + divided.T) / 2))
 
 
-class NearestStates:
-    """An index that finds the nearest states of points, exactly.
-
-    >>> NearestStates(np.array([[0.0], [1.0], [5.0]])).states(np.array([[4.0], [0.1]]))
-    array([2, 0])
-    """
-
-    def __init__(self, states: NDArray[np.float64]) -> None:
-        # Centered: far from 0 the squares of a search by products lose their digits.
-        self._center = states.mean(axis=0)
-        self._tree = self._brute = None
-        if states.shape[1] <= TREE_DIMENSIONS:
-            self._tree = cKDTree(states - self._center)
-        else:
-            self._brute = _sklearn("neighbors").NearestNeighbors(algorithm="brute").fit(states - self._center)
-
-    def query(self, points: NDArray[np.float64], count: int = 1) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return distances and numbers of the ``count`` nearest states, one row per point."""
-        if self._tree is not None:
-            distances, numbers = self._tree.query(points - self._center, k=[*range(1, count + 1)])
-        else:
-            assert self._brute is not None
-            distances, numbers = self._brute.kneighbors(points - self._center, n_neighbors=count)
-        return np.asarray(distances), np.asarray(numbers, dtype=np.int64)
-
-    def states(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the nearest state of each point, block by block."""
-        found = np.empty(len(points), dtype=np.int64)
-        for first in range(0, len(points), _BLOCK):
-            block = slice(first, first + _BLOCK)
-            found[block] = self.query(points[block])[1][:, 0]
-        return found
-
-
-def _sklearn(module: str) -> Any:
-    try:
-        return importlib.import_module(f"sklearn.{module}")
-    except ImportError as error:
-        raise MissingExtra(
-            f"scikit-learn must be installed for these samples; got {error}. Run: pip install 'farpoint[samples]'."
-        ) from error
-
-
 def check_observations(world: World, observations: ArrayLike) -> NDArray[np.float64]:
     """Return observations as rows that can be compared with those of a world's states."""
     if world.observations is None:
@@ -272,3 +231,64 @@ def check_observations(world: World, observations: ArrayLike) -> NDArray[np.floa
     if points.shape[1] != world.observations.shape[1]:
         raise InvalidInput(f"observations must have {world.observations.shape[1]} numbers each; got {points.shape[1]}.")
     return points
+
+
+class SampleSteps(NamedTuple):
+    """The steps of a log on a graph: from and to which state, by which action, and how far."""
+
+    before: NDArray[np.int64]
+    after: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    displacements: NDArray[np.float64]
+
+
+def actions_of_moves(
+    states: NDArray[np.float64], rows: NDArray[Any], columns: NDArray[Any], steps: SampleSteps
+) -> NDArray[np.int32]:
+    """Return the action of each move from state ``rows[k]`` to ``columns[k]``.
+
+    It is the one that made this move most often; where no step made it, the one whose mean displacement, in the steps
+    from that state if there are any, ends nearest to where the move leads.
+
+    Examples
+    --------
+    >>> line = np.array([[0.0], [1.0], [2.0]])
+    >>> right = SampleSteps(np.array([0, 1]), np.array([1, 0]), np.array([3, 5]), np.array([[1.0], [-1.0]]))
+    >>> actions_of_moves(line, np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1]), right)
+    array([3, 5, 3, 5], dtype=int32)
+    """
+    names, taken = np.unique(steps.actions, return_inverse=True)
+    guessed = _by_displacement(states, rows, columns, steps, taken, names.size)
+    n_states = len(states)
+    # How often each action made each move: one row per pair of states.
+    moves, place = np.unique(steps.before * n_states + steps.after, return_inverse=True)
+    counts = coo_array((np.ones(taken.size), (place, taken)), shape=(moves.size, names.size)).toarray()
+    wanted = rows.astype(np.int64) * n_states + columns
+    at = np.minimum(np.searchsorted(moves, wanted), moves.size - 1)
+    seen = moves[at] == wanted
+    guessed[seen] = counts[at[seen]].argmax(axis=1)
+    return names[guessed].astype(np.int32)
+
+
+def _by_displacement(
+    states: NDArray[np.float64],
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    steps: SampleSteps,
+    taken: NDArray[np.int64],
+    n_actions: int,
+) -> NDArray[np.int64]:
+    best = np.zeros(rows.size, dtype=np.int64)
+    nearest = np.full(rows.size, np.inf)
+    for action in range(n_actions):
+        of_it = taken == action
+        count = np.bincount(steps.before[of_it], minlength=len(states))
+        mean = np.tile(steps.displacements[of_it].mean(axis=0), (len(states), 1))
+        here = count > 0
+        for place in range(states.shape[1]):
+            total = np.bincount(steps.before[of_it], steps.displacements[of_it, place], minlength=len(states))
+            mean[here, place] = total[here] / count[here]
+        distance = ((states[rows] + mean[rows] - states[columns]) ** 2).sum(axis=1)
+        better = distance < nearest
+        best[better], nearest[better] = action, distance[better]
+    return best

@@ -51,10 +51,29 @@ def test_smdp_learns_the_value_of_an_option_by_its_length() -> None:
     assert (result.curves[:, 0, -1] == 4).mean() > 0.95
 
 
+def test_smdp_learns_from_options_that_the_end_of_an_episode_cuts() -> None:
+    from farpoint.agents.learning_kernels import NEVER, Learner, learn_until
+    from farpoint.agents.task import Rates, Task
+    from farpoint.options.option_set import option_table
+    from farpoint.simulation.tables import Episodes, streams, world_table
+
+    world = fp.World.from_map("S........G")
+    table, options = world_table(world), option_table(world, fp.OptionSet(world, np.array([9])))
+    learner = Learner.new(table, options)
+    # The option is the best decision at the start; after three of its nine steps a choice is worth ½.
+    learner.q_options[0, 0], learner.q[world.choice_ptr[3]] = 0.9, 0.5
+    task = Task.towards(world, 9, Episodes(np.array([0]), np.array([np.inf]), 3))
+    learn_until(table, options, task, Rates(0.1, 0.9, 0.0, 0.5), False, learner, streams(0, 1), NEVER, 1)
+    assert learner.q_options[0, 0] == pytest.approx(0.9 + 0.1 * (0.9**3 * 0.5 - 0.9))
+
+
 def test_intra_option_learning_is_at_least_as_fast_as_smdp() -> None:
     world = fp.maze()
     options = fp.discover(world)
-    means = {a: fp.learn(world, options, n_runs=8, n_episodes=150, algorithm=a).mean for a in ("smdp", "intra-option")}
+    means = {
+        algorithm: fp.learn(world, options, n_runs=8, n_episodes=150, option_probability=0.5, algorithm=algorithm).mean
+        for algorithm in ("smdp", "intra-option")
+    }
     assert means["intra-option"] < means["smdp"] + 1
 
 

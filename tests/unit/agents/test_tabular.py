@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, TypeVar
 
 import gymnasium as gym
@@ -9,7 +10,6 @@ import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.agents.tabular_learner import Decision, Replay
 from farpoint.errors import InvalidInput, UnknownName
 from tests.helpers.envs import Corridor, make
 
@@ -25,8 +25,8 @@ def test_tabular_learning_solves_frozen_lake(algorithm: str) -> None:
     assert agent.episode_rewards == again.episode_rewards
     assert agent.n_steps >= 6000
     assert wrapped.on_step is None
-    with pytest.raises(InvalidInput, match="env must be an OptionsWrapper"):
-        fp.train_tabular(env, 10)
+    with pytest.raises(InvalidInput, match="env must be a Gymnasium environment"):
+        fp.train_tabular(fp.maze(), 10)  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match="algorithm must be one of smdp, intra-option"):
         fp.train_tabular(wrapped, 10, algorithm="paper")
     with pytest.raises(UnknownName, match="actions must be one of least tried, uniform"):
@@ -117,7 +117,7 @@ def test_intra_option_learning_updates_every_decision_that_could_have_taken_the_
     assert sum(step[-1] for step in env.steps) > 3
     expected = learned_from(with_replay(env.steps, replay), world, options)
     assert sum(values.any() for values in expected.values()) > 6
-    for label, values in agent.values.items():
+    for label, values in zip(agent.index.labels, agent.values, strict=True):
         np.testing.assert_allclose(values, expected[label], rtol=1e-12)
 
 
@@ -146,13 +146,13 @@ def test_smdp_learning_updates_each_decision_by_its_length(replay: int) -> None:
     world = fp.World.from_env(env)
     wrapped = Decided(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6, 0)])), GAMMA)
     wrapped.decisions = []
-    agent = fp.train_tabular(wrapped, 400, alpha=ALPHA, epsilon=0.5, replay=replay, seed=1)
+    agent = fp.train_tabular(wrapped, 400, algorithm="smdp", alpha=ALPHA, epsilon=0.5, replay=replay, seed=1)
     expected: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(5) for label in range(10)}
     for before, action, reward, discount, after, mask, over in with_replay(wrapped.decisions, replay):
         value = 0.0 if over else expected[after][mask].max()
         expected[before][action] += ALPHA * (reward + discount * value - expected[before][action])
     assert any(discount < GAMMA for _, _, _, discount, *_ in wrapped.decisions)
-    for label, values in agent.values.items():
+    for label, values in zip(agent.index.labels, agent.values, strict=True):
         np.testing.assert_allclose(values, expected[label], rtol=1e-12)
 
 
@@ -220,12 +220,127 @@ def test_some_episodes_only_explore() -> None:
     assert (lengths[1.0] == 9).mean() < 0.2
 
 
-def test_decisions_for_options_that_lead_elsewhere_now_are_not_learned_from_again() -> None:
-    learned: list[tuple[Any, int]] = []
-    replay = Replay(lambda decision: learned.append((decision.observation, decision.action)), 2)
-    for key, action in enumerate([4, 0, 5]):
-        replay.add(Decision(key, action, 1.0, 0.9, key + 1, False))
-    replay.drop([4])
-    learned.clear()
-    replay.end_episode()
-    assert learned == [(2, 5), (1, 0)]
+N_BEFORE = 12
+
+
+class Changing(Decided):
+    """Says at some decisions that the first option leads elsewhere from now on."""
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = super().step(action)
+        return (
+            observation,
+            reward,
+            terminated,
+            truncated,
+            {**info, "changed_options": [0] * (len(self.decisions) == N_BEFORE)},
+        )
+
+
+def test_options_that_lead_elsewhere_now_are_forgotten_with_the_decisions_for_them() -> None:
+    env = Corridor()
+    env.rewards = np.linspace(-1.0, 1.0, 10)
+    world = fp.World.from_env(env)
+    wrapped = Changing(env, fp.OptionSet(world, np.array([world.find_state(goal) for goal in (3, 6)])), GAMMA)
+    wrapped.decisions = []
+    agent = fp.train_tabular(
+        wrapped, 200, algorithm="smdp", alpha=ALPHA, epsilon=1.0, option_probability=0.5, replay=1, seed=3,
+        callback=lambda agent: not wrapped.decisions[-1][-1],
+    )  # fmt: skip
+    # One episode, learned from as it went and once more backwards.
+    assert len(wrapped.decisions) > N_BEFORE + 2
+    assert any(action == 2 for _, action, *_ in wrapped.decisions[:N_BEFORE])
+    expected: dict[Any, np.ndarray[Any, Any]] = {label: np.zeros(4) for label in range(10)}
+
+    def learn(decision: tuple[int, int, float, float, int, np.ndarray[Any, Any], bool]) -> None:
+        before, action, reward, discount, after, mask, over = decision
+        value = 0.0 if over else expected[after][mask].max()
+        expected[before][action] += ALPHA * (reward + discount * value - expected[before][action])
+
+    for decision in wrapped.decisions[:N_BEFORE]:
+        learn(decision)
+    for values in expected.values():
+        values[2] = values[:2].min()
+    for decision in wrapped.decisions[N_BEFORE:]:
+        learn(decision)
+    kept = [decision for place, decision in enumerate(wrapped.decisions) if place >= N_BEFORE or decision[1] != 2]
+    for decision in reversed(kept):
+        learn(decision)
+    for label, values in zip(agent.index.labels, agent.values, strict=True):
+        np.testing.assert_allclose(values, expected[label], rtol=1e-12)
+
+
+def test_an_environment_without_options_is_the_baseline() -> None:
+    env = Recorded(Corridor())
+    env.unwrapped.rewards = np.linspace(-1.0, 1.0, 10)  # type: ignore[attr-defined]
+    agent = fp.train_tabular(env, 500, alpha=ALPHA, seed=1, replay=0)
+    assert agent.n_steps == len(env.steps) == 500
+    assert agent.values.shape == (10, 2)
+    # Q-learning, step by step.
+    values = np.zeros((10, 2))
+    for here, action, reward, there, over in env.steps:
+        target = reward + 0.99 * (0.0 if over else values[there].max())
+        values[here, action] += ALPHA * (target - values[here, action])
+    for state, label in enumerate(agent.index.labels):
+        np.testing.assert_allclose(agent.values[state], values[label], rtol=1e-12)
+
+
+def test_a_state_is_the_observation_unless_a_function_says_otherwise() -> None:
+    blind = gym.wrappers.TransformObservation(make("FrozenLake-v1"), lambda observation: 0, gym.spaces.Discrete(1))
+    assert len(fp.train_tabular(blind, 300).index) == 1
+    assert len(fp.train_tabular(blind, 300, state=fp.envs.simulator_state).index) > 5
+    wrapped = fp.OptionsWrapper(blind, [])
+    with pytest.raises(InvalidInput, match="state must be left out where env has options"):
+        fp.train_tabular(wrapped, 10, state=fp.envs.simulator_state)
+    with pytest.raises(InvalidInput, match="env must have its options outermost; got RecordEpisodeStatistics around"):
+        fp.train_tabular(gym.wrappers.RecordEpisodeStatistics(wrapped), 10)
+
+
+def test_a_result_says_how_often_options_were_taken() -> None:
+    env = make("CliffWalking-v1")
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=3))
+    own = wrapped.options.option_probability
+    for given, used in ((None, own), (0.3, 0.3), (1.0, 1.0)):
+        agent = fp.train_tabular(wrapped, 200, option_probability=given)
+        assert agent.option_probability == used
+        assert repr(agent).endswith(f", option_probability={used:.3g})")
+    assert fp.train_tabular(fp.DiscoveringWrapper(env, 3), 200).option_probability == 0.05
+    # None could be taken.
+    alone = fp.train_tabular(env, 200, option_probability=0.3)
+    assert alone.option_probability == 0.0
+    assert repr(alone).endswith("episodes)")
+
+
+def test_observations_with_fractions_need_a_state() -> None:
+    env = make("MountainCar-v0")
+    with pytest.raises(InvalidInput, match=r"observation must be of whole numbers .* state="):
+        fp.train_tabular(env, 10)
+    agent = fp.train_tabular(env, 300, state=lambda env, observation: np.round(observation, 1))
+    assert 1 < len(agent.index) < 20
+
+
+@pytest.mark.parametrize("reward", [np.inf, -np.inf, np.nan])
+def test_a_reward_that_is_not_finite_is_refused(reward: float) -> None:
+    env = gym.wrappers.TransformReward(make("CliffWalking-v1"), lambda given: reward if float(given) < -50 else given)
+    with pytest.raises(InvalidInput, match=f"reward must be finite to be learned from; got {reward}"):
+        fp.train_tabular(env, 5_000)
+
+
+def test_the_default_learns_from_steps_where_it_can() -> None:
+    env = make("FrozenLake-v1", is_slippery=False)
+    wrapped = fp.OptionsWrapper(env, fp.discover(fp.World.from_env(env), n_options=2))
+    default, steps = fp.train_tabular(wrapped, 1_000), fp.train_tabular(wrapped, 1_000, algorithm="intra-option")
+    np.testing.assert_array_equal(default.values, steps.values)
+    # A primitive action in a box is a random one: only decisions have values.
+    boxes = gym.wrappers.TransformObservation(
+        make("Pendulum-v1"), lambda observation: int(observation[0] > 0), gym.spaces.Discrete(2)
+    )
+    agent = fp.train_tabular(boxes, 300, seed=1)
+    np.testing.assert_array_equal(agent.values, fp.train_tabular(boxes, 300, algorithm="smdp", seed=1).values)
+    assert agent.values.shape == (2, 1)
+    with pytest.raises(InvalidInput, match="algorithm must be smdp where actions are not discrete"):
+        fp.train_tabular(boxes, 10, algorithm="intra-option")
+    again = pickle.loads(pickle.dumps(agent))
+    np.testing.assert_array_equal(again.values, agent.values)
+    assert again.act(1) == 0
+    assert again.env is None

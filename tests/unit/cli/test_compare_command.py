@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import farpoint as fp
-from farpoint.report.names import METHOD_TITLES
+from farpoint.report.figures import METHOD_TITLES
 from tests.helpers.commands import farpoint
 
 
@@ -90,10 +90,10 @@ def test_compare_on_a_large_world_samples_targets(tmp_path: Path) -> None:
     words = ["--methods", "cover,none", "--n-options", "2", "--n-runs", "2", "--n-episodes", "2", "--max-steps", "50"]
     run = farpoint("compare", "large.txt", *words, "--out", str(tmp_path / "out"), cwd=tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
-    assert "over 60 sampled targets" in run.stdout.replace("\n", " ")
+    assert "over 100 sampled targets (" in run.stdout.replace("\n", " ")
     with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8") as file:
         rows = {row["method"]: row for row in csv.DictReader(file)}
-    exact = fp.steps_between_states(world, n_targets=60, seed=0).mean_estimate
+    exact = fp.steps_between_states(world, n_targets=100, seed=0).mean_estimate
     cells = [float(rows["none"][f"steps_mean{end}"]) for end in ("", "_low", "_high")]
     assert cells == [exact.value, exact.low, exact.high]
     assert f"{exact.value:,.0f}" in run.stdout

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 import farpoint as fp
+from farpoint import errors
 from farpoint.cli import discover as command
-from farpoint.cli.common import map_marks
+from farpoint.cli.common import map_marks, read_input, read_world, source_of_word
 from farpoint.cli.discover import draw_options
-from farpoint.errors import OutputError
+from farpoint.errors import InvalidInput, OutputError, UnknownName
+from farpoint.studio.worlds import make_stage
 from farpoint.worlds.catalogue import MAZE
 from tests.helpers.commands import FARPOINT, farpoint
 from tests.helpers.envs import make
@@ -146,6 +151,32 @@ def test_unreadable_map(tmp_path: Path) -> None:
     assert "must be a text map" in farpoint("discover", str(tmp_path)).stderr
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device of Unix")
+def test_a_device_without_an_end_is_no_map() -> None:
+    run = farpoint("discover", "/dev/zero")
+    assert (run.returncode, run.stderr) == (2, "farpoint: /dev/zero must be a text map; got one with a zero byte.\n")
+
+
+def test_a_pipe_without_an_end_is_read_up_to_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(io.StringIO):
+        def read(self, size: int | None = -1, /) -> str:
+            return "." * (size or 1)
+
+    monkeypatch.setattr(errors, "available_memory", lambda: 10**8)
+    monkeypatch.setattr(sys, "stdin", Endless())
+    with pytest.raises(InvalidInput, match=r"standard input must fit into the memory of this machine \(0.1 GB\)"):
+        read_input()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are texts")
+def test_the_name_of_a_file_may_have_bytes_that_are_no_letters(tmp_path: Path) -> None:
+    name = os.fsdecode(b"map\xff.txt")
+    (tmp_path / name).write_text(MAZE)
+    run = farpoint("discover", name, "--out", "results", "--formats", "png,svg,pdf", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert ": stationary distribution" in (tmp_path / "results" / "stationary.svg").read_text()
+
+
 def test_a_folder_in_place_of_a_picture_is_refused_before_anything_is_moved(tmp_path: Path) -> None:
     (tmp_path / "score.png").mkdir()
     run = farpoint("discover", "ring", "--out", str(tmp_path))
@@ -233,6 +264,31 @@ def test_blocks_of_a_large_score_are_kept_until_the_results_are_in_place(
     assert fp.OptionSet.load(tmp_path / "options.npz", fp.open_room(30, 30)).goals.tolist() == [0, 29, 870, 899]
 
 
+@pytest.mark.parametrize("change", [{"world": "border.txt"}, {"form": "walk", "wind": 0.1}])
+def test_blocks_of_another_run_in_the_same_folder_are_left_alone(
+    change: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The same floor in two frames, or another quantity on the same moves.
+    text = "\n".join(["." * 30] * 30)
+    (tmp_path / "map.txt").write_text(text)
+    (tmp_path / "border.txt").write_text("#" * 30 + "\n" + text)
+    monkeypatch.setattr(command, "KEPT_STATES", 100)
+    settings: dict[str, Any] = {
+        "world": "map.txt",
+        "solver": "local",
+        "form": "symmetrized",
+        "wind": change.get("wind", 0.0),
+    }
+    monkeypatch.chdir(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "draw_options", lambda *_: exec("raise KeyboardInterrupt"))
+        with pytest.raises(KeyboardInterrupt):
+            command.run(**settings, out=tmp_path / "out")
+    command.run(**{**settings, **change}, out=tmp_path / "out")
+    assert len(list((tmp_path / "out").glob(".blocks*"))) == 1, "those of the first run"
+    assert (tmp_path / "out" / "options.npz").exists()
+
+
 def test_worlds_without_positions_in_the_plane_are_drawn(tmp_path: Path) -> None:
     cube = fp.grid((3, 3, 3))
     assert draw_options(fp.discover(cube), tmp_path, ["png"]) == {}
@@ -240,7 +296,7 @@ def test_worlds_without_positions_in_the_plane_are_drawn(tmp_path: Path) -> None
 
 
 def test_a_world_in_two_pieces_has_no_pictures_of_a_walk(tmp_path: Path) -> None:
-    pieces = fp.World(csr_array(np.kron(np.eye(2), 1.0 - np.eye(2))), np.arange(5))
+    pieces = fp.World.from_matrix(csr_array(np.kron(np.eye(2), 1.0 - np.eye(2))), np.arange(5))
     skipped = draw_options(fp.OptionSet(pieces, np.array([0]), "random"), tmp_path, ["png"])
     assert set(skipped) == {"score", "stationary", "score_over_t"}
     assert {file.name for file in tmp_path.iterdir()} == {"policy.png", "route.png"}
@@ -252,3 +308,26 @@ def test_goals_of_the_picture_over_t_are_those_of_exact_scores(t: int) -> None:
     for world in (fp.random_maze(28, 28, seed=2), fp.open_room(24, 24)):
         rough, exact = fp.score(world, t, tolerance=1e-6), fp.score(world, t)
         np.testing.assert_array_equal(fp.find_goals(world, rough).states, fp.find_goals(world, exact).states)
+
+
+def test_studio_takes_the_words_of_the_other_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from PIL import Image
+
+    monkeypatch.chdir(tmp_path)
+    room = np.zeros((5, 7), dtype=bool)
+    room[1:-1, 1:-1] = True
+    np.save("room.npy", room)
+    Image.fromarray(room.astype(np.uint8) * 255).save("room.png")
+    Path("room.txt").write_text("S....\n.....\n....G\n")
+    words = ["room.npy", "room.png", "room.txt", "ring", "open_room", "open_room:3x5", "random_maze:20x30"]
+    for word in words:
+        stage = make_stage(source_of_word(word))
+        discovered = read_world(word)
+        assert stage.world.n_states == (144 if word == "open_room" else discovered.n_states)
+        assert stage.world.name == discovered.name
+    monkeypatch.setattr("sys.stdin", io.StringIO("S.."))
+    assert source_of_word("-") == {"kind": "text", "text": "S..", "name": "standard input"}
+    with pytest.raises(UnknownName, match="Did you mean four_rooms"):
+        source_of_word("four_roms")
+    with pytest.raises(InvalidInput, match="imports no modules"):
+        source_of_word("gym:mine:Maze-v0")

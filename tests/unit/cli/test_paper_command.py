@@ -1,71 +1,67 @@
-"""``farpoint paper``: a suite of a few lines through the same command, one section, its files and its errors."""
+"""``farpoint paper``: a study of a few lines through the same command, one section, its files and its errors."""
 
 from __future__ import annotations
 
 import csv
 import shlex
 import subprocess
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from farpoint.cli.paper import run_suite
+from farpoint.cli.paper import run_study
+from farpoint.paper.page import Captioned, Claim, Outcome, Section, Study, graded
+from farpoint.paper.store import Arrays, Results
+from farpoint.report.figures import new_figure
+from farpoint.report.tables import Row
 from tests.helpers.commands import FARPOINT, farpoint
 
-MADE_UP = """
-import numpy as np
-
-from farpoint.paper.framework import Claim, Experiment, Part, Suite
-from farpoint.report.sheets import new_figure
-
-COMPUTED = []
+COMPUTED: list[int] = []
 
 
-def _square(n_jobs, number):
+def square(number: int) -> Arrays:
     COMPUTED.append(number)
     return {"square": np.array(number**2)}
 
 
-def _parts(scale):
-    return [Part.of("square", number=number) for number in range(scale)]
+def squares(results: Results[Scale]) -> list[int]:
+    return [int(results.get(square, number=number)["square"]) for number in range(results.scale.n)]
 
 
-def _rows(results):
-    return [{"number": n, "square": int(results[part]["square"])} for n, part in enumerate(_parts(results.scale))]
+def rows(results: Results[Scale]) -> list[Row]:
+    return [{"number": number, "square": found} for number, found in enumerate(squares(results))]
 
 
-def _figures(results):
+def figures(results: Results[Scale]) -> list[Captioned]:
     figure = new_figure(2, 2)
-    figure.subplots().plot([row["square"] for row in _rows(results)])
+    figure.subplots().plot(squares(results))
     return [("Squares.", figure)]
 
 
-def _check(results):
-    return "holds" if all(row["square"] >= row["number"] for row in _rows(results)) else "does not hold", "all rows"
+def check(results: Results[Scale]) -> Outcome:
+    return graded([found >= number for number, found in enumerate(squares(results))]), "all rows"
 
 
-EXPERIMENTS = [
-    Experiment("squares", "Square numbers", "here", _parts, _rows, _figures, note="A <em>note</em>."),
-    Experiment("again", "The same numbers", "there", _parts, _rows),
+@dataclass(frozen=True)
+class Scale:
+    n: int
+
+
+SECTIONS = [
+    Section("squares", "Square numbers", "here", rows, figures, note="A <em>note</em>."),
+    Section("again", "The same numbers", "there", rows),
 ]
-SUITE = Suite(
-    "madeup", "Made up", "A lead.", EXPERIMENTS, {"square": _square}, full=5, quick=3,
-    claims=[Claim("squares", "here", "Squares are not smaller.", _check)],
-)
-"""
+STUDY = Study(
+    "madeup", "Made up", "A lead.", SECTIONS, full=Scale(5), quick=Scale(3),
+    claims=[Claim("squares", "here", "Squares are not smaller.", check)],
+)  # fmt: skip
 
 
-def test_a_suite_in_one_module_runs_through_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "madeup_suite.py").write_text(MADE_UP)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "madeup_suite", raising=False)
-    from madeup_suite import COMPUTED, SUITE  # type: ignore[import-not-found]
-
+def test_a_study_runs_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    run_suite(SUITE, only=None, quick=False, jobs=-1, out=out)
+    run_study(STUDY, only=None, quick=False, jobs=-1, out=out)
     assert COMPUTED == [0, 1, 2, 3, 4]
     files = {file.name for file in out.iterdir()}
     assert files == {"madeup.html", "madeup-squares.csv", "madeup-again.csv", "madeup-claims.csv", "results"}
@@ -77,10 +73,10 @@ def test_a_suite_in_one_module_runs_through_the_command(
     assert "A <em>note</em>." in page
     assert page.count("<img") == 1
     assert "A quick look" not in page
-    rows = list(csv.DictReader((out / "madeup-squares.csv").read_text().splitlines()))
-    assert rows[-1] == {"number": "4", "square": "16"}
+    found = list(csv.DictReader((out / "madeup-squares.csv").read_text().splitlines()))
+    assert found[-1] == {"number": "4", "square": "16"}
     # What is kept is not computed again; a selection and a quick look have files of their own.
-    run_suite(SUITE, only="again", quick=True, jobs=-1, out=out)
+    run_study(STUDY, only="again", quick=True, jobs=-1, out=out)
     assert COMPUTED == [0, 1, 2, 3, 4]
     new = {file.name for file in out.iterdir()} - files
     assert new == {"madeup-quick-again.html", "madeup-quick-again.csv"}

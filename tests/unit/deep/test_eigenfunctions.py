@@ -11,8 +11,8 @@ import pytest
 import torch
 
 import farpoint as fp
-from farpoint.deep.eigenfunctions.data import read_data
-from farpoint.deep.eigenfunctions.functions import weighted_score
+from farpoint.deep.eigenfunctions import weighted_score
+from farpoint.deep.training_data import read_data
 from farpoint.errors import InvalidFile, InvalidInput, OutputError, UnknownName, WrongCheckpoint
 
 TINY: dict[str, Any] = {"n_functions": 3, "hidden": (16, 16), "n_steps": 250}
@@ -42,7 +42,7 @@ def test_functions_and_eigenvalues_of_a_corridor(objective: str, corridor: fp.Wo
     functions = fp.learn_eigenfunctions(
         corridor, objective=objective, n_functions=4, n_spare=0, hidden=(64, 64), n_steps=2000
     )
-    cosines = fp.diffusion.cosine_similarities(functions, corridor)
+    cosines = fp.deep.cosine_similarities(functions, corridor)
     assert cosines.min() > 0.99
     # Of a path of n states the walk has the eigenvalues cos(π k / (n − 1)); the lazy walk (1 + cos) / 2.
     np.testing.assert_allclose(functions.omega, (1 + np.cos(np.pi * np.arange(4) / 9)) / 2, atol=5e-3)
@@ -57,7 +57,7 @@ def test_without_rayleigh_ritz_the_objective_alone_finds_and_orders_them(corrido
     functions = fp.learn_eigenfunctions(
         corridor, n_functions=3, hidden=(64, 64), n_steps=2000, dual_rate=1e-2, rayleigh_ritz=False
     )
-    assert fp.diffusion.cosine_similarities(functions, corridor).min() > 0.97
+    assert fp.deep.cosine_similarities(functions, corridor).min() > 0.97
     assert (np.diff(functions.omega) < 0).all()
 
 
@@ -70,7 +70,7 @@ def test_samples_of_a_log_give_the_functions_too(corridor: fp.World) -> None:
     functions = fp.learn_eigenfunctions(seen, seen_next, n_functions=3, hidden=(64, 64), n_steps=1500, batch_size=256)
     assert len(read_data(seen, seen_next).before) > 256
     values = functions.phi(np.stack([np.arange(10), np.full(10, 0.005)], axis=1))
-    assert fp.diffusion.cosine_similarities(values, corridor).min() > 0.95
+    assert fp.deep.cosine_similarities(values, corridor).min() > 0.95
 
 
 def test_values_are_orthonormal_and_ordered_on_the_data(learned: fp.deep.Eigenfunctions, corridor: fp.World) -> None:
@@ -214,7 +214,7 @@ def test_images(shape: tuple[int, ...]) -> None:
     steps = world.adjacency.tocoo()
     functions = fp.learn_eigenfunctions(images[steps.row], images[steps.col], n_functions=3, hidden=(64,), n_steps=800)
     assert functions.network.kind == "pixels"
-    assert fp.diffusion.cosine_similarities(functions.phi(images), world).min() > 0.95
+    assert fp.deep.cosine_similarities(functions.phi(images), world).min() > 0.95
 
 
 def test_coordinates_far_from_zero_give_the_same_functions() -> None:
@@ -233,12 +233,10 @@ def test_state_numbers_of_a_log(corridor: fp.World) -> None:
     rng = np.random.default_rng(0)
     steps = corridor.adjacency.tocoo()
     taken = rng.integers(steps.nnz, size=5000)
-    log = fp.Log(
-        steps.row[taken].tolist(), steps.col[taken].tolist(), np.zeros(5000, dtype=np.int64), np.zeros(5000, dtype=bool)
-    )
+    log = fp.Log(steps.row[taken], None, steps.col[taken])
     functions = fp.learn_eigenfunctions(log, n_functions=3, hidden=(64,), n_steps=1500)
     assert functions.network.kind == "numbers"
-    assert fp.diffusion.cosine_similarities(functions.phi(np.arange(10)), corridor).min() > 0.95
+    assert fp.deep.cosine_similarities(functions.phi(np.arange(10)), corridor).min() > 0.95
     with pytest.raises(InvalidInput, match="must be states 0 … 9"):
         functions.phi(np.array([10]))
 
@@ -246,7 +244,7 @@ def test_state_numbers_of_a_log(corridor: fp.World) -> None:
 def test_windy_world_is_learned_as_the_walk_averaged_with_its_reverse() -> None:
     world = fp.open_room(4, 3, wind=0.3)
     functions = fp.learn_eigenfunctions(world, n_functions=3, hidden=(64, 64), n_steps=1500)
-    assert fp.diffusion.cosine_similarities(functions, world).min() > 0.98
+    assert fp.deep.cosine_similarities(functions, world).min() > 0.98
     # Independently: the Laplacian of that walk by dense numpy.
     pi, walk = fp.stationary(world), fp.diffusion.lazy_walk(world).toarray()
     flow = (2 * walk - np.eye(12)) * pi[None, :]
@@ -293,7 +291,7 @@ def test_a_gpu_is_used_where_there_is_one(batch_size: int, corridor: fp.World, t
     assert functions.network.center.device.type == "cuda"
     again = fp.learn_eigenfunctions(corridor, **settings, checkpoint=tmp_path)
     np.testing.assert_allclose(functions.phi(corridor), again.phi(corridor), atol=1e-5)
-    assert fp.diffusion.cosine_similarities(functions, corridor)[:2].min() > 0.95
+    assert fp.deep.cosine_similarities(functions, corridor)[:2].min() > 0.95
     functions.save(tmp_path / "functions.npz")
     loaded = fp.deep.Eigenfunctions.load(tmp_path / "functions.npz")
     np.testing.assert_allclose(loaded.phi(corridor), functions.phi(corridor), atol=1e-4)

@@ -26,11 +26,14 @@ print(farpoint.deep.learn_eigenfunctions.__name__, "torch" in sys.modules, "stab
 
 def test_public_names() -> None:
     assert deep.__all__ == [
-        "SMDPDQN",
+        "DurationCallback",
+        "DurationReplayBuffer",
+        "DurationRolloutBuffer",
         "Eigenfunctions",
-        "learn_controller",
+        "MaskableDurationRolloutBuffer",
+        "cosine_similarities",
         "learn_eigenfunctions",
-        "learn_options",
+        "set_option_probability",
     ]
     assert set(deep.__all__) <= set(dir(deep))
     assert all(callable(getattr(deep, name)) for name in deep.__all__)
@@ -38,22 +41,22 @@ def test_public_names() -> None:
         deep.learn_flying  # noqa: B018
 
 
-@pytest.mark.parametrize("missing", ["torch", "stable_baselines3"])
+@pytest.mark.parametrize("missing", ["torch", "stable_baselines3", "sb3_contrib"])
 def test_without_its_packages_the_error_says_what_to_install(missing: str) -> None:
     code = f"""
 import sys
 sys.modules[{missing!r}] = None
 import farpoint as fp
-fp.OptionsWrapper(fp.ContinuousMaze("..."), []), fp.GraphOptions, fp.LearnedOptions
+fp.OptionsWrapper(fp.ContinuousMaze("..."), []), fp.GoalPolicy
 world = fp.ring()
-print(fp.diffusion.cosine_similarities(fp.spectrum(world).phi[:, :3], world).round(6).tolist())
-for name in ("Eigenfunctions", "learn_eigenfunctions", "learn_options", "SMDPDQN"):
+print(fp.deep.cosine_similarities(fp.spectrum(world).phi[:, :3], world).round(6).tolist())
+for name in ("Eigenfunctions", "learn_eigenfunctions", "DurationReplayBuffer"):
     try:
         getattr(fp.deep, name)
     except fp.errors.MissingExtra as error:
         print(error)
 """
-    names = ["learn_options", "SMDPDQN"]
+    names = ["DurationReplayBuffer"]
     if missing == "torch":
         names = ["Eigenfunctions", "learn_eigenfunctions", *names]
     package = missing.replace("_", "-")

@@ -67,7 +67,7 @@ def test_elimination_and_factorization_agree(episodes: bool, monkeypatch: pytest
     world = directed_graph(3, 200)
     world = with_episodes(world) if episodes else world
     small = fp.stationary(world)
-    monkeypatch.setattr("farpoint.diffusion.balance.FEW_STATES", 0)
+    monkeypatch.setattr("farpoint.diffusion.balance.ELIMINATION_LIMIT", 0)
     np.testing.assert_allclose(fp.stationary(world), small, rtol=1e-10, atol=1e-15)
 
 

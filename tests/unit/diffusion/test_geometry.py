@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
+from farpoint.diffusion.geometry import distributions
 from farpoint.errors import InvalidInput
 from tests.helpers import brute, precise
 from tests.helpers.graphs import with_episodes
@@ -27,7 +28,7 @@ def test_distributions_of_a_walk_that_begins_again() -> None:
     assert world.starts is not None
     weights = brute.restart_weights(world.adjacency.toarray(), world.restart, world.starts)
     after = np.linalg.matrix_power(brute.walk(weights), 5)
-    found = fp.diffusion.distributions(world, 5, np.array([3, 70]))
+    found = distributions(world, 5, np.array([3, 70]))
     np.testing.assert_allclose(found, after[:, [3, 70]], rtol=1e-12, atol=1e-17)
     expected = np.linalg.norm(after - after[:, [3]], axis=0)
     np.testing.assert_allclose(fp.diffusion_distance(world, 3, 5), expected, rtol=1e-11, atol=1e-15)
@@ -54,5 +55,5 @@ def test_distributions_after_half_a_step_need_no_decomposition() -> None:
     world = fp.open_room(2, 4)
     expected = precise.rounded(precise.distributions(world.adjacency.toarray(), 0.5))[:, [1, 6]]
     for decomposition in (None, fp.spectrum(world)):
-        found = fp.diffusion.distributions(world, 0.5, np.array([1, 6]), decomposition)
+        found = distributions(world, 0.5, np.array([1, 6]), decomposition)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)

@@ -105,31 +105,41 @@ def test_without_episodes_the_walk_is_the_graph() -> None:
         np.testing.assert_allclose(walk.forward(mass), brute.walk(weights) @ mass, rtol=1e-14)
         np.testing.assert_allclose(walk.pi, brute.stationary(weights), rtol=1e-9)
     ring = fp.ring()
+    assert ring.floor is not None
     assert Walk.of(ring).floor is ring.floor
     assert Walk.of(with_episodes(ring)).floor is None
 
 
-@pytest.mark.parametrize("name", ["windy", "directed"])
-def test_another_order_of_the_states_is_the_same_walk(name: str) -> None:
-    walk = Walk.of(EPISODIC[name])
-    order = np.random.default_rng(3).permutation(walk.n_states)
-    turned = walk.in_order(order)
-    np.testing.assert_allclose(turned.weights().toarray(), walk.weights().toarray()[np.ix_(order, order)], rtol=1e-15)
-    np.testing.assert_allclose(turned.pi, walk.pi[order], rtol=1e-15)
-    mass = np.random.default_rng(4).random(walk.n_states)
-    np.testing.assert_allclose(turned.forward(mass[order]), walk.forward(mass)[order], rtol=1e-12)
+def test_a_step_backward_is_the_transpose_of_one_forward() -> None:
+    for world in (fp.ring(), fp.maze(wind=0.4), *EPISODIC.values(), fp.open_room(80, 90)):
+        walk = Walk.of(world).written_out()
+        rng = np.random.default_rng(0)
+        mass, values = rng.random((walk.n_states, 3)), rng.random((walk.n_states, 3))
+        np.testing.assert_allclose(values.T @ walk.forward(mass), walk.backward(values).T @ mass, rtol=1e-12)
+    with pytest.raises(InvalidInput, match="values must be an array of one row per state"):
+        walk.backward(np.ones(3))
 
 
-def test_an_edge_is_added_in_both_directions() -> None:
-    for world in (fp.four_rooms(), EPISODIC["four_rooms"]):
-        walk = Walk.of(world)
-        more = walk.with_edge(3, 90)
-        expected = walk.weights().toarray()
-        expected[3, 90] += 1.0
-        expected[90, 3] += 1.0
-        np.testing.assert_allclose(more.weights().toarray(), expected, rtol=1e-15)
-        np.testing.assert_allclose(more.leaving, expected.sum(axis=1), rtol=1e-14)
-        assert more.floor is None
+def test_a_world_has_one_walk() -> None:
+    world = fp.four_rooms()
+    assert Walk.of(world) is Walk.of(world)
+    assert Walk.of(replace(world, name="other")) is not Walk.of(world)
+
+
+def test_the_walk_of_a_large_map_keeps_nothing_of_the_size_of_its_graph() -> None:
+    world = fp.random_maze(300, 400, seed=1)
+    walk, graph = Walk.of(world), Walk.of(fp.World.from_graph(fp.random_maze(300, 400, seed=1).adjacency))
+    for what in ("leaving", "entering", "stay", "leave", "pi"):
+        np.testing.assert_array_equal(getattr(walk, what), getattr(graph, what))
+    assert walk.pi_squared == pytest.approx(graph.pi_squared, rel=1e-13)
+    assert (walk.n_states, walk.n_moves, walk.fingerprint) == (graph.n_states, graph.n_moves, graph.fingerprint)
+    np.testing.assert_array_equal(walk.forward(walk.pi), graph.forward(graph.pi))
+    # One byte for each cell is the map itself; all that was asked for is gone again.
+    assert world.floor is not None
+    held = [*vars(walk).values(), *vars(world.floor).values(), *vars(world).values()]
+    assert max(one.nbytes for one in held if isinstance(one, np.ndarray)) == world.floor.size
+    assert walk.matrix is None
+    assert not {"adjacency", "table", "neighbors"} & vars(world).keys()
 
 
 def test_the_fingerprint_sees_every_weight() -> None:
@@ -143,7 +153,6 @@ def test_the_fingerprint_sees_every_weight() -> None:
         Walk.of(replace(world, restart=0.5 * world.restart)),
         Walk.of(replace(world, starts=np.roll(world.starts, 1))),
         walk.symmetrized(),
-        walk.with_edge(0, 50),
         replace(walk, jumps=Jumps(walk.jumps.into, walk.jumps.out)),  # type: ignore[union-attr]
     ]
     assert walk.fingerprint == same
@@ -211,7 +220,7 @@ def test_where_algorithm_2_is_not_defined() -> None:
 
 
 def test_restarts_connect_what_moves_do_not() -> None:
-    two = fp.World(np.eye(4)[[1, 0, 3, 2]], np.arange(5))
+    two = fp.World.from_matrix(np.eye(4)[[1, 0, 3, 2]], np.arange(5))
     with pytest.raises(NotConnected, match=r"2 components \(sizes 2, 2\)"):
         Walk.of(two)
     joined = replace(two, restart=np.full(4, 0.1), starts=np.array([0.5, 0.0, 0.5, 0.0]))

@@ -19,10 +19,9 @@ def boxed(**settings: Any) -> fp.ContinuousMaze:
     return fp.ContinuousMaze(ROOMS, actions="box", **settings)
 
 
-def learned() -> fp.GraphOptions:
+def learned() -> fp.options.GoalOptions:
     log = fp.envs.record_samples(boxed(start="random"), 20_000, seed=0)
-    world = fp.World.from_samples(log, n_states=80, neighbors="temporal")
-    return fp.GraphOptions.learn(log, fp.discover(world, n_options=3), radius=0.5, n_trials=5)
+    return fp.GoalPolicy.from_log(log, radius=0.5).options(3)
 
 
 def test_options_move_by_continuous_actions() -> None:
@@ -40,7 +39,7 @@ def test_options_move_by_continuous_actions() -> None:
             assert info["option"] == number
     assert arrived >= 2
     assert all(np.shape(action) == (2,) for action in taken)
-    assert (fp.envs.option_success(boxed(start="random"), options, n_trials=10, max_steps=200, wander=5) > 0.8).all()
+    assert (fp.envs.option_success(boxed(start="random"), options, n_trials=10, max_steps=200) > 0.8).all()
 
 
 def test_primitive_actions_are_drawn() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from scipy.sparse import csr_array
 
 import farpoint as fp
 from farpoint.envs import PictureLog, PictureMetric, PictureObservation, learn_metric, record_pictures
-from farpoint.errors import InvalidFile, InvalidInput
-from farpoint.exploration import SampledOptions
+from farpoint.errors import InvalidFile, InvalidInput, MissingExtra
 from farpoint.files import write_arrays
 
 
@@ -90,13 +91,17 @@ def test_options_from_pictures_arrive() -> None:
     log = record_pictures(env, 3_000, seed=0)
     assert log.pictures.shape == (12, 3, 12)
     metric = learn_metric(log, n_functions=6, n_landmarks=64)
-    options = SampledOptions.learn(metric.steps(log), n_options=2, features=metric)
-    assert fp.envs.option_success(env, options, n_trials=10).tolist() == [1.0, 1.0]
+    steps = metric.steps(log)
+    length = np.sqrt(((steps.next_observations - steps.observations) ** 2).sum(axis=1).mean())
+    options = fp.discover(fp.World.from_log(steps, scale=length / 2), n_options=2, form="symmetrized")
+    space = gym.spaces.Box(-np.inf, np.inf, (metric.n_dimensions,), np.float64)
+    seen = gym.wrappers.TransformObservation(env, metric, space)
+    assert fp.envs.option_success(seen, options, n_trials=10).tolist() == [1.0, 1.0]
     ends = []
-    for option in options:
-        observation, _ = env.reset(seed=1)
-        while (action := option.act(observation)) is not None:
-            observation = env.step(action)[0]
+    for number in range(2):
+        observation, _ = seen.reset(seed=1)
+        while (action := options.act(number, observation)) is not None:
+            observation = seen.step(action)[0]
         ends.append(env.place)
     assert sorted(ends) == [0, 11], "the far points of a corridor are its ends"
 
@@ -181,8 +186,50 @@ def test_environments_that_cannot_be_recorded(env: Any, match: str) -> None:
         record_pictures(env, 10)
 
 
+def test_to_look_at_an_environment_does_not_change_its_episodes() -> None:
+    text = "......\n......"
+    alone, seen = (fp.ContinuousMaze(text, start="random", render_mode="rgb_array") for _ in range(2))
+    for env in (alone, seen):
+        env.reset(seed=5)
+    pictures = PictureObservation(seen)
+    for _ in range(3):
+        pictures.reset()
+        np.testing.assert_array_equal(seen.render(), (alone.reset(), alone.render())[1])
+
+
 def test_what_is_not_rendered_cannot_be_seen() -> None:
     with pytest.raises(InvalidInput, match="render_mode='rgb_array'"):
         PictureObservation(fp.ContinuousMaze("S."))
     with pytest.raises(InvalidInput, match="shrink must be at most"):
         PictureObservation(fp.ContinuousMaze("S.", render_mode="rgb_array"), shrink=99)
+
+
+@pytest.mark.parametrize(("partial", "shape"), [(False, (3, 20, 20)), (True, (3, 28, 28))])
+def test_images_are_channels_first(partial: bool, shape: tuple[int, ...]) -> None:
+    pytest.importorskip("minigrid")
+    env = fp.envs.image_observations(gym.make("MiniGrid-Empty-5x5-v0"), tile_size=4, partial=partial)
+    log = record_pictures(env, 30, seed=0)
+    assert log.pictures.shape[1:] == shape
+    assert log.pictures.dtype == np.uint8
+    assert env.observation_space.contains(log.pictures[0])
+    # Walking and turning is seen.
+    assert (log.before != log.after).any()
+
+
+def test_wrong_environments_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidInput, match="must be one of MiniGrid"):
+        fp.envs.image_observations(gym.make("CartPole-v1"))
+    # A matrix that cannot even be printed.
+    matrix = csr_array((np.ones(1), np.array([-1]), np.array([0, 1])), shape=(1, 1))
+    with pytest.raises(InvalidInput, match="must be one of MiniGrid"):
+        fp.envs.image_observations(matrix)
+    real = builtins.__import__
+
+    def without(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.startswith("minigrid"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtra, match=r"farpoint\[envs\]"):
+        fp.envs.image_observations(gym.make("CartPole-v1"))

@@ -11,38 +11,37 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.exploration.explorer import Explorer, ExploreSettings
-from farpoint.exploration.goals import GOALS, OF_THE_GRAPH, FarPoints, KeptGoals, Seen, rarity
-from farpoint.exploration.memory_kernels import neighbor_graph
+from farpoint.exploration.goals import GOALS, OF_THE_GRAPH, FarPoints, GraphSnapshot, KeptGoals, rarity
+from farpoint.exploration.memory import RESET, neighbor_graph
+from farpoint.worlds.state_index import StateIndex
 
 Walk = Iterator[tuple[int, int, int]]
 
 
-def wanderer(world: fp.World, seed: int) -> tuple[Explorer, Walk]:
+def wanderer(world: fp.World, seed: int) -> tuple[fp.Explorer, Walk]:
     """An explorer that is told of a random walk, and the steps of the walk in its numbers."""
-    explorer = Explorer(ExploreSettings(), 4, seed)
+    explorer = fp.Explorer(StateIndex.exact(), 4, seed=seed)
     return explorer, _walk(world, explorer, np.random.default_rng(seed))
 
 
-def _walk(world: fp.World, explorer: Explorer, rng: np.random.Generator) -> Walk:
-    number: dict[int, int] = {}
-
-    def visit(state: int) -> int:
-        if state not in number:
-            number[state] = explorer.new_state(explorer.n_steps, len(world.choices(state)))
-        explorer.visit(number[state])
-        return number[state]
+def _walk(world: fp.World, explorer: fp.Explorer, rng: np.random.Generator) -> Walk:
+    def mask(state: int) -> list[NDArray[np.bool_]]:
+        return [np.arange(4) < len(world.choices(state))]
 
     here = 0
-    visit(here)
+    (before,) = explorer.begin([here], masks=mask(here)).tolist()
     while True:
         choices = world.choices(here)
         action = int(rng.integers(len(choices)))
-        there = int(world.transitions[[choices[action]]].indices[0])
-        before, after = number[here], visit(there)
-        explorer.remember(before, action, after)
+        here = int(world.transitions[[choices[action]]].indices[0])
+        (after,) = explorer.add([before], [action], [here], [False], masks=mask(here)).tolist()
         yield before, action, after
-        here = there
+        before = after
+
+
+def snapshot(explorer: fp.Explorer, far: FarPoints | None = None) -> GraphSnapshot:
+    indptr, indices = neighbor_graph(explorer.memory)
+    return GraphSnapshot(explorer.memory, indptr, indices, np.random.default_rng(0), far or FarPoints(4))
 
 
 def test_the_score_is_that_of_the_whole_graph_though_only_changes_are_computed() -> None:
@@ -55,7 +54,7 @@ def test_the_score_is_that_of_the_whole_graph_though_only_changes_are_computed()
         indptr, indices = neighbor_graph(explorer.memory)
         computed += int(explorer.memory.changed.sum())
         scores = far.scores(explorer.memory, indptr, indices)
-        graph = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), far).walk.moves
+        graph = snapshot(explorer, far).walk.moves
         np.testing.assert_allclose(scores, fp.score(fp.World.from_graph(graph), 4), rtol=1e-11)
     assert 0 < computed < 2 * explorer.n_states
 
@@ -63,15 +62,16 @@ def test_the_score_is_that_of_the_whole_graph_though_only_changes_are_computed()
 def test_counts_neighbors_and_ways_are_those_of_the_walk() -> None:
     explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
     taken = [next(walk) for _ in range(2_000)]
-    memory, n_states = explorer.memory, explorer.n_states
+    memory, n_states = explorer.memory, explorer.n_states + 1
     tried = Counter((before, action) for before, action, _ in taken)
     assert all(memory.tried[pair] == count for pair, count in tried.items())
     assert memory.tried[:n_states].sum() == 2_000
-    visits = Counter([0, *(after for *_, after in taken)])
+    visits = Counter([1, *(after for *_, after in taken)])
     assert memory.visits[:n_states].tolist() == [visits[state] for state in range(n_states)]
     indptr, indices = neighbor_graph(memory)
     pairs = {(u, int(v)) for u in range(n_states) for v in indices[indptr[u] : indptr[u + 1]]}
-    assert pairs == {pair for a, _, b in taken if a != b for pair in ((a, b), (b, a))}
+    moves = {pair for a, _, b in taken if a != b for pair in ((a, b), (b, a))}
+    assert pairs == moves | {(RESET, 1), (1, RESET)}
     # Ways lead along moves that were seen, as short as networkx finds them.
     graph = nx.DiGraph([(before, after) for before, _, after in taken])
     leads = {(before, action): after for before, action, after in taken}
@@ -87,8 +87,8 @@ def test_counts_neighbors_and_ways_are_those_of_the_walk() -> None:
 
 
 def test_ways_in_a_noisy_world_prefer_what_mostly_works() -> None:
-    explorer = Explorer(ExploreSettings(), 2, 0)
-    states = [explorer.new_state(0) for _ in range(4)]
+    explorer = fp.Explorer(StateIndex.exact(), 2)
+    states = explorer.begin([0, 1, 2, 3])
     # From 0: action 0 leads to 1 once in ten times, action 1 leads to 2 always; 1 and 2 lead to 3.
     for before, action, after, count in (
         (0, 0, 1, 1),
@@ -99,18 +99,17 @@ def test_ways_in_a_noisy_world_prefer_what_mostly_works() -> None:
         (2, 1, 3, 4),
     ):
         for _ in range(count):
-            explorer.remember(states[before], action, states[after])
-    assert explorer.route_to(3).tolist() == [1, 0, 1, -1]
+            explorer.add([states[before]], [action], [after], [False])
+    assert explorer.route_to(int(states[3]))[states].tolist() == [1, 0, 1, -1]
 
 
 def test_rare_states_have_many_untried_actions_and_few_visits() -> None:
     explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
     taken = [next(walk) for _ in range(300)]
-    indptr, indices = neighbor_graph(explorer.memory)
-    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    seen = snapshot(explorer)
     tried = {(before, action) for before, action, _ in taken}
-    for state in range(explorer.n_states):
-        n_actions = int(explorer.memory.n_actions[state])
+    for state in range(1, explorer.n_states + 1):
+        n_actions = int((~explorer.memory.barred[state]).sum())
         untried = n_actions - sum((state, action) in tried for action in range(n_actions))
         assert seen.untried[state] == untried
         assert rarity(seen)[state] == pytest.approx((untried + 1e-3) / seen.visits[state])
@@ -121,9 +120,8 @@ def test_goals_are_states_that_an_option_may_lead_to(method: str) -> None:
     explorer, walk = wanderer(fp.random_maze(12, 12, seed=3), 3)
     for _ in range(500):
         next(walk)
-    explorer.memory.terminal[[0, 5, explorer.n_states - 1]] = True
-    indptr, indices = neighbor_graph(explorer.memory)
-    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    explorer.memory.n_actions[[1, 5, explorer.n_states]] = 0
+    seen = snapshot(explorer)
     goals = GOALS[method](seen, 6)
     assert len(goals) == 6
     assert seen.allowed[goals].all()
@@ -133,13 +131,13 @@ def test_goals_are_states_that_an_option_may_lead_to(method: str) -> None:
 def test_the_goals_of_neo_are_where_the_eigenvectors_of_its_definition_are_largest(side: int, n_steps: int) -> None:
     explorer, walk = wanderer(fp.random_maze(side, side, seed=3), 3)
     taken = [next(walk) for _ in range(n_steps)]
-    indptr, indices = neighbor_graph(explorer.memory)
-    seen = Seen(explorer.memory, indptr, indices, np.random.default_rng(0), FarPoints(4))
+    seen = snapshot(explorer)
     # I − D⁻¹A + ½ diag((c / c_max)^(1/64)) by an unsymmetric solver, from the steps themselves.
-    n_states = explorer.n_states
+    n_states = explorer.n_states + 1
     near = np.zeros((n_states, n_states))
+    near[RESET, 1] = near[1, RESET] = 1.0
     visits = np.zeros(n_states)
-    visits[0] = 1
+    visits[1] = 1
     for before, _, after in taken:
         near[before, after] = near[after, before] = 1.0
         visits[after] += 1
@@ -149,7 +147,7 @@ def test_the_goals_of_neo_are_where_the_eigenvectors_of_its_definition_are_large
     )
     values, vectors = np.linalg.eig(matrix)
     smoothest = vectors[:, np.argsort(values.real)]
-    expected = list(dict.fromkeys(np.abs(smoothest).argmax(axis=0).tolist()))[:5]
+    expected = list(dict.fromkeys((1 + np.abs(smoothest[1:]).argmax(axis=0)).tolist()))[:5]
     assert (n_states > 200) == (side > 20)
     assert GOALS["neo"](seen, 5).tolist() == expected
 
@@ -158,7 +156,7 @@ def test_the_goals_of_neo_are_where_the_eigenvectors_of_its_definition_are_large
 def test_goals_that_are_kept_are_those_that_would_be_made(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
-    def counted(seen: Seen, count: int) -> NDArray[np.int64]:
+    def counted(seen: GraphSnapshot, count: int) -> NDArray[np.int64]:
         made.append(count)
         return goals(seen, count)
 
@@ -169,4 +167,4 @@ def test_goals_that_are_kept_are_those_that_would_be_made(method: str, monkeypat
     monkeypatch.setattr(KeptGoals, "of", lambda self, seen, method, count: GOALS[method](seen, count))
     anew = fp.explore(fp.four_rooms(), 6_000, method=method, seed=3)
     assert n_kept < len(made) - n_kept
-    assert kept.log.states == anew.log.states
+    assert kept.log.observations == anew.log.observations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import farpoint as fp
-from farpoint.worlds.pairs import positions_of_pairs
+from farpoint.worlds.state_index import positions_of_pairs
 from tests.helpers.array_env import ArrayEnv
 from tests.helpers.envs import make
 
@@ -63,7 +64,7 @@ def test_environments_that_know_their_rows_and_columns_are_maps() -> None:
     # A key of one's own is not taken for the number of a state.
     coarse = fp.explore(gym.make("FrozenLake-v1"), 500, state=lambda env, observation: int(observation) // 8)
     assert coarse.positions is None
-    grid = fp.explore(make("MiniGrid-Empty-5x5-v0"), 1_000, layout=0)
+    grid = fp.explore(make("MiniGrid-Empty-5x5-v0"), 1_000, layout=0, state=fp.envs.simulator_state)
     np.testing.assert_array_equal(grid.positions, [(label[2], label[1]) for label in grid.labels])
 
 
@@ -78,7 +79,7 @@ def test_a_continuous_maze_is_drawn_where_it_is() -> None:
 
 def test_a_world_of_other_labels_has_no_positions() -> None:
     ring = fp.World.from_log(["a", "b", "c"], ["b", "c", "a"])
-    found = fp.explore(fp.World(ring.transitions, ring.choice_ptr, labels=ring.labels, start=0), 50)
+    found = fp.explore(fp.World.from_matrix(ring.transitions, ring.choice_ptr, labels=ring.labels, start=0), 50)
     assert found.positions is None
     assert found.world.positions is None
 
@@ -88,7 +89,7 @@ def test_a_world_as_an_environment_that_is_enumerated_keeps_its_map() -> None:
     assert fp.World.from_env(fp.envs.WorldEnv(world)).to_text() == world.to_text()
     assert fp.envs.WorldEnv(fp.World.from_map(ROOM)).position_of_state(5) == (1, 1)
     graph = fp.World.from_graph([[0, 1], [1, 0]])
-    assert fp.envs.WorldEnv(fp.World(graph.transitions, graph.choice_ptr, start=0)).position_of_state(0) is None
+    assert fp.envs.WorldEnv(replace(graph, start=0)).position_of_state(0) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import farpoint as fp
 from farpoint.errors import InvalidInput
 from farpoint.measures import sparse_steps
 from farpoint.measures.sparse_steps import mean_steps
+from tests.helpers.sampled import sampled_steps
 from tests.helpers.strategies import connected_weights
 
 
@@ -38,16 +39,17 @@ WORLDS = {
 
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "cover", "random", "none"])
 @pytest.mark.parametrize("name", WORLDS)
-def test_equal_to_the_dense_systems(name: str, method: str) -> None:
+def test_equal_to_the_dense_systems(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     world = WORLDS[name]
     options = None if method == "none" else fp.discover(world, method, n_options=12, seed=1)
     targets = np.arange(0, world.n_states, 3)
-    dense = fp.steps_between_states(world, options, targets=targets).per_target
+    dense = fp.steps_between_states(world, options, targets=targets, option_probability=0.5).per_target
     # Dense systems lose a digit for each digit of their solution: there, equality to 1e-8 has an end.
     known = dense < 1e7
     assert known.mean() > 0.9
     for many_ends in (64, 2):  # ends as columns; options with more than two ends in the sparse system
-        sparse = mean_steps(world, options, targets, 0.5, 2, many_ends=many_ends)
+        monkeypatch.setattr(sparse_steps, "MANY_ENDS", many_ends)
+        sparse = mean_steps(world, options, targets, 0.5, 2)
         np.testing.assert_allclose(sparse[known], dense[known], rtol=1e-8)
 
 
@@ -56,7 +58,7 @@ def test_options_with_ends_everywhere() -> None:
     world = fp.random_maze(30, 30, seed=2)
     options = fp.discover(world, "eigen", n_options=6)
     targets = np.arange(0, world.n_states, 60)
-    dense = fp.steps_between_states(world, options, targets=targets).per_target
+    dense = fp.steps_between_states(world, options, targets=targets, option_probability=0.5).per_target
     np.testing.assert_allclose(mean_steps(world, options, targets, 0.5, 2), dense, rtol=1e-8)
 
 
@@ -65,7 +67,7 @@ def test_options_with_ends_everywhere() -> None:
 def test_equal_on_random_graphs(weights: np.ndarray, seed: int) -> None:
     world = fp.World.from_graph(weights)
     for options in (None, fp.discover(world, "random", n_options=2, seed=seed)):
-        dense = fp.steps_between_states(world, options).per_target
+        dense = fp.steps_between_states(world, options, option_probability=0.5).per_target
         np.testing.assert_allclose(mean_steps(world, options, np.arange(world.n_states), 0.5, 1), dense, rtol=1e-7)
 
 
@@ -136,8 +138,8 @@ def test_equal_to_simulation_on_a_large_maze() -> None:
     options = fp.discover(world, "random", n_options=3, seed=3)
     # Options carry the agent to their goals: those, and what lies on the way, are reached in affordable time.
     targets = np.r_[options.goals[0], options[0].route(int(options.goals[1]))[[-2, -10]]]
-    exact = fp.steps_between_states(world, options, targets=targets)
-    sampled = fp.measures.sample_steps_between_states(world, options, targets=targets, n_runs=8, seed=1)
+    exact = fp.steps_between_states(world, options, targets=targets, option_probability=0.5)
+    sampled = sampled_steps(world, options, targets=targets, n_runs=8, seed=1, option_probability=0.5)
     assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
     assert (sampled.standard_error < 0.02 * exact.per_target).all()
 
@@ -162,7 +164,8 @@ def test_workers_elsewhere_get_the_same_rows(monkeypatch: pytest.MonkeyPatch) ->
     world = fp.maze()
     options = fp.discover(world, "eigen", n_options=4)
     targets = np.array([3, 50])
-    here = mean_steps(world, options, targets, 0.5, 1, many_ends=2)
+    monkeypatch.setattr(sparse_steps, "MANY_ENDS", 2)
+    here = mean_steps(world, options, targets, 0.5, 1)
 
     def elsewhere(function: Any, shared: Any, tasks: Any, *, n_jobs: int, label: str) -> Any:
         sent = pickle.dumps((function, shared))
@@ -170,13 +173,15 @@ def test_workers_elsewhere_get_the_same_rows(monkeypatch: pytest.MonkeyPatch) ->
             function, shared = pickle.loads(sent)
             yield function(shared, pickle.loads(pickle.dumps(task)))
 
-    monkeypatch.setattr(sparse_steps, "each", elsewhere)
-    np.testing.assert_array_equal(mean_steps(world, options, targets, 0.5, 1, many_ends=2), here)
+    monkeypatch.setattr(sparse_steps, "parallel_map", elsewhere)
+    np.testing.assert_array_equal(mean_steps(world, options, targets, 0.5, 1), here)
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.9])
 @pytest.mark.parametrize("method", ["diffusion", "eigen", "cover"])
-def test_another_share_of_options_is_that_of_the_dense_systems(method: str, p: float) -> None:
+def test_another_share_of_options_is_that_of_the_dense_systems(
+    method: str, p: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world = WORLDS["windy"]
     options = fp.discover(world, method, n_options=7)
     targets = np.arange(0, world.n_states, 5)
@@ -185,7 +190,8 @@ def test_another_share_of_options_is_that_of_the_dense_systems(method: str, p: f
     known = dense < 1e7
     assert known.sum() > 5
     for many_ends in (64, 2):
-        sparse = mean_steps(world, options, targets, p, 1, many_ends=many_ends)
+        monkeypatch.setattr(sparse_steps, "MANY_ENDS", many_ends)
+        sparse = mean_steps(world, options, targets, p, 1)
         np.testing.assert_allclose(sparse[known], dense[known], rtol=1e-8)
 
 

@@ -8,6 +8,9 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
+from farpoint.measures import first_visits
+from tests.helpers.envs import Corridor
+from tests.helpers.sampled import sampled_steps
 
 
 def test_dead_ends_and_limits() -> None:
@@ -16,24 +19,15 @@ def test_dead_ends_and_limits() -> None:
         fp.visitation(dead_end, start=0)
     with pytest.raises(InvalidInput, match="every state must have a choice"):
         fp.learn(dead_end, start=0, targets=[2])
-    path = fp.grid((60,))
-    back = fp.OptionSet(path, np.array([0]))
-    with pytest.raises(InvalidInput, match="max_steps must be enough to reach every target"):
-        fp.measures.sample_steps_between_states(path, back, targets=[59], n_runs=2, max_steps=5000)
     assert fp.cover_time(fp.grid((2,))).high == 1.0
 
 
 def test_simulations_do_not_depend_on_workers() -> None:
     world = fp.four_rooms()
     options = fp.discover(world)
-    kwargs = {"targets": [1, 50], "n_runs": 5, "seed": 3}
-    one, two = (fp.measures.sample_steps_between_states(world, options, n_jobs=n, **kwargs) for n in (1, 2))  # type: ignore[arg-type]
-    np.testing.assert_array_equal(one.per_target, two.per_target)
     np.testing.assert_array_equal(
         fp.cover_time(world, options, n_runs=9, n_jobs=1).walks, fp.cover_time(world, options, n_runs=9, n_jobs=2).walks
     )
-    other = fp.measures.sample_steps_between_states(world, options, targets=[1, 50], n_runs=5, seed=4)
-    assert not np.array_equal(one.per_target, other.per_target)
 
 
 def test_cover_time_of_a_path_by_hand() -> None:
@@ -61,7 +55,7 @@ def test_walks_on_a_weighted_graph_follow_its_weights() -> None:
     visits = fp.visitation(world, None, n_steps=200_000, n_runs=10, seed=2)
     np.testing.assert_allclose(visits / visits.sum(), fp.stationary(world), rtol=0.02)
     exact = fp.steps_between_states(world)
-    sampled = fp.measures.sample_steps_between_states(world, n_runs=2000, seed=3)
+    sampled = sampled_steps(world, n_runs=2000, seed=3)
     assert (np.abs(sampled.per_target - exact.per_target) < 4 * sampled.standard_error).all()
 
 
@@ -88,7 +82,7 @@ def test_a_share_of_one_is_refused_for_it_may_never_move() -> None:
     # In state 0 the only option ends at once.
     world = fp.grid((3,))
     options = fp.OptionSet(world, np.array([0]))
-    for measure in (fp.cover_time, fp.visitation, fp.measures.sample_steps_between_states):
+    for measure in (fp.cover_time, fp.visitation):
         with pytest.raises(InvalidInput, match="option_probability must be below 1 for an agent to be simulated"):
             measure(world, options, option_probability=1.0)
 
@@ -110,3 +104,37 @@ def test_visits_follow_the_seed_and_nothing_else() -> None:
     one = fp.visitation(world, n_steps=50, n_runs=1, seed=3)
     assert one.sum() == 50
     assert (4 * first >= one).all()
+
+
+def test_first_visits_of_a_path_are_its_hitting_times() -> None:
+    # From the end of a path, the cell at distance k is first reached after k² steps in the mean.
+    visits = first_visits(fp.grid((6,)), n_runs=2_000, seed=1)
+    means, errors = visits.mean(axis=0), visits.std(axis=0) / np.sqrt(2_000)
+    np.testing.assert_array_less(np.abs(means - np.arange(6) ** 2), 4 * errors + 1e-12)
+    assert (np.diff(visits, axis=1) > 0).all()
+
+
+def test_episodes_begin_anew_and_a_state_that_is_not_reached_is_inf() -> None:
+    world = fp.World.from_env(Corridor())
+    visits = first_visits(world, n_steps=12, n_runs=50, seed=2)
+    assert np.isinf(visits).any()
+    assert visits[np.isfinite(visits)].max() <= 12
+    # Its end is terminal, so that longer runs go through it many times, and begin again in cell 0.
+    every = first_visits(world, n_steps=5_000, n_runs=5)
+    assert np.isfinite(every).all()
+    start = world.find_state(0)
+    assert (every[:, start] == 0).all()
+
+
+def test_options_are_taken_with_their_own_probability_or_another() -> None:
+    world = fp.World.from_env(Corridor())
+    options = fp.OptionSet(world, np.array([world.find_state(8)]))
+    own = first_visits(world, options, n_runs=10)
+    np.testing.assert_array_equal(
+        own, first_visits(world, options, option_probability=options.option_probability, n_runs=10)
+    )
+    end = world.find_state(8)
+    often = first_visits(world, options, option_probability=0.9, n_runs=200)[:, end].mean()
+    assert 8.0 <= often < first_visits(world, None, n_runs=200)[:, end].mean() / 4
+    with pytest.raises(InvalidInput, match="option_probability must be below 1"):
+        first_visits(world, options, option_probability=1.0)

@@ -14,8 +14,8 @@ from scipy.sparse.csgraph import dijkstra
 
 import farpoint as fp
 from farpoint.diffusion import Walk
-from farpoint.diffusion.scores.choose import POLAR_LIMIT
-from farpoint.diffusion.spectra.bases import fixed_signs
+from farpoint.diffusion.scoring import POLAR_LIMIT
+from farpoint.diffusion.spectral import fixed_signs
 from farpoint.errors import InvalidInput
 from farpoint.options.methods import eigen
 from farpoint.options.methods.bottleneck import normalized_cut
@@ -24,7 +24,7 @@ from farpoint.options.methods.louvain import communities
 from farpoint.options.methods.successor import GAMMA, successor_features
 from farpoint.options.methods.visits import random_routes
 from tests.helpers import brute
-from tests.helpers.envs import make
+from tests.helpers.envs import TAXI, make
 from tests.helpers.graphs import with_episodes
 
 
@@ -132,19 +132,19 @@ def test_n_options_alone_takes_the_highest_and_those_farthest_from_each_other() 
 
 
 def test_an_environment_has_twenty_options_by_default_the_most_prominent() -> None:
-    world = fp.World.from_env(make("Taxi-v4"))
+    world = fp.World.from_env(make(TAXI))
     few, every = fp.discover(world), fp.discover(world, t=4)
     assert (len(few), len(every)) == (20, 87)
     assert few.record["choice"] == "t = 4, as in the paper; of its 87 local maxima the 20 most prominent"
     assert every.record["choice"] == "t = 4, as asked for; all of its 87 local maxima"
-    assert np.sort(few.record["prominences"]).min() >= np.sort(every.record["prominences"])[-20]
+    assert np.sort(few.record["maxima"].prominences).min() >= np.sort(every.record["maxima"].prominences)[-20]
     assert len(fp.discover(world, "random")) == 20
 
 
 def test_n_options_takes_the_most_prominent() -> None:
     world = fp.maze()
     few, all_of_them = fp.discover(world, t=4, n_options=6), fp.discover(world, t=4)
-    kept, every = few.record["prominences"], all_of_them.record["prominences"]
+    kept, every = few.record["maxima"].prominences, all_of_them.record["maxima"].prominences
     np.testing.assert_allclose(np.sort(kept)[::-1], np.sort(every)[::-1][:6])
     assert set(few.goals) <= set(all_of_them.goals)
 
@@ -160,7 +160,7 @@ def test_flat_scores() -> None:
     # On a nearly complete graph the score has all but vanished long before: its last maxima would be rounding.
     weights = np.ones((5, 5)) + np.triu(np.arange(25).reshape(5, 5) / 80, 1)
     world = fp.World.from_graph((weights + weights.T) * (1 - np.eye(5)))
-    assert fp.discover(world, n_options=1).record["heights"][0] > 1e-200
+    assert fp.discover(world, n_options=1).record["maxima"].heights[0] > 1e-200
 
 
 def test_nothing_prominent_enough() -> None:
@@ -216,7 +216,7 @@ def test_random_options_are_as_many_as_diffusion_options_and_follow_the_seed() -
 
 def test_min_prominence_leaves_out_the_flat_ones() -> None:
     world = fp.maze()
-    every = fp.discover(world).record["prominences"]
+    every = fp.discover(world).record["maxima"].prominences
     limit = float(np.median(every))
     assert len(fp.discover(world, min_prominence=limit)) == (every >= limit).sum()
 
@@ -318,10 +318,20 @@ def test_regions_are_saved_and_checked(tmp_path: object) -> None:
         fp.OptionSet(world, np.array([0]), regions=np.ones((1, 148)))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("method", ["betweenness", "bottleneck", "louvain", "successor", "visits", "farpoint"])
+@pytest.mark.parametrize(
+    "method", ["betweenness", "bottleneck", "louvain", "successor", "visits", "farpoint", "average"]
+)
 def test_no_option_leads_into_the_end_of_an_episode(method: str) -> None:
     import gymnasium as gym
 
     world = fp.World.from_env(gym.make("FrozenLake-v1", is_slippery=False))
     options = fp.discover(world, method, n_options=3)
     assert not world.terminal[options.goals].any()
+
+
+def test_regions_are_those_that_were_given() -> None:
+    mine = np.ones((1, 148), dtype=bool)
+    options = fp.OptionSet(fp.maze(), np.array([0]), regions=mine)
+    mine[:] = False
+    assert options.regions is not None
+    assert options.regions.all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import pickle
 import zipfile
@@ -18,10 +17,8 @@ from numpy.typing import NDArray
 import farpoint as fp
 from farpoint.errors import InvalidFile, InvalidInput, OutputError
 from farpoint.options import OptionList
-from farpoint.options.option_set import check_same_world
-from farpoint.options.record import Later, Record
+from farpoint.options.option_set import check_same_world, option_table
 from farpoint.options.routes import steps_to
-from farpoint.options.tables import option_table
 from tests.helpers.counter import UpTo
 from tests.helpers.envs import make
 
@@ -38,7 +35,7 @@ def test_round_trip(saved: Path) -> None:
     np.testing.assert_array_equal(after.goals, before.goals)
     assert repr(after) == repr(before)
     assert after.record.keys() == before.record.keys()
-    np.testing.assert_array_equal(after.record["heights"], before.record["heights"])
+    np.testing.assert_array_equal(after.record["maxima"].heights, before.record["maxima"].heights)
     np.testing.assert_array_equal(after[3].route(0), before[3].route(0))
 
 
@@ -75,7 +72,7 @@ def test_flipped_bytes_are_never_loaded_as_something_else(saved: Path) -> None:
         else:  # a byte that says nothing, such as a time stamp of the archive
             np.testing.assert_array_equal(loaded.goals, before.goals)
             assert loaded.record.keys() == before.record.keys()
-            np.testing.assert_array_equal(loaded.record["heights"], before.record["heights"])
+            np.testing.assert_array_equal(loaded.record["maxima"].heights, before.record["maxima"].heights)
     assert refused > len(content) // 6
 
 
@@ -152,7 +149,7 @@ def test_a_set_is_a_read_only_sequence() -> None:
     assert options[-1].goal == options.goals[-1]
     assert isinstance(options[2:5], fp.OptionSet)
     assert options[2:5].goals.tolist() == options.goals[2:5].tolist()
-    assert options[2:5].record["heights"].tolist() == options.record["heights"][2:5].tolist()
+    assert options[2:5].record["maxima"].heights.tolist() == options.record["maxima"].heights[2:5].tolist()
     with pytest.raises(IndexError):
         options[14]
     with pytest.raises(ValueError, match="read-only"):
@@ -187,7 +184,7 @@ def test_routes_are_kept_in_a_bounded_cache(monkeypatch: pytest.MonkeyPatch) -> 
         made.append(goal)
         return steps_to(world, goal)
 
-    monkeypatch.setattr("farpoint.options.potentials.steps_to", counted)
+    monkeypatch.setattr("farpoint.options.routes.steps_to", counted)
     for _ in range(2):
         for option in options:
             assert option.potential[option.goal or 0] == 0
@@ -235,7 +232,6 @@ def test_a_state_that_the_world_does_not_have(name: str) -> None:
     assert options.can_start("elsewhere").tolist() == [False] * len(options)
     assert options.ended("elsewhere").tolist() == [True] * len(options)
     assert options.takes("elsewhere", 0).tolist() == [False] * len(options)
-    assert not options.expects("elsewhere", 0, 0)
     for number in range(len(options)):
         assert options.act(number, "elsewhere") is None
         assert not options.reached(number, "elsewhere")
@@ -249,19 +245,6 @@ def test_ties_are_drawn_among_all_that_are_equally_good() -> None:
     assert set(drawn) == {0, 1}
     assert abs(drawn.count(0) - 200) < 40
     assert options.act(0, 8) == 0
-
-
-@pytest.mark.parametrize("name", ["windy", "environment", "one way"])
-def test_what_the_world_expects_is_what_its_matrix_holds(name: str) -> None:
-    world = SETS[name].world
-    assert world.actions is not None
-    labels = range(world.n_states) if world.labels is None else world.labels
-    dense = world.transitions.toarray()
-    for state, before in enumerate(labels):
-        for action in range(4):
-            rows = [choice for choice in world.choices(state) if world.actions[choice] == action]
-            possible = dense[rows].sum(axis=0) > 0
-            assert [SETS[name].expects(before, action, after) for after in labels] == possible.tolist()
 
 
 def test_a_loop_of_ones_own_with_act() -> None:
@@ -318,7 +301,6 @@ def test_without_a_world_everything_is_expected_and_observations_are_read_as_the
     options = OptionList([UpTo(3)])
     observation: Any = np.array([1.0])
     assert options.observe(None, observation) is observation
-    assert options.expects(observation, 1, np.array([-7.0]))
 
 
 def test_a_slice_is_a_list_of_options() -> None:
@@ -369,40 +351,34 @@ def test_no_options_and_too_many() -> None:
         option_table(world, fp.OptionSet(world, np.arange(40_000)))
 
 
-@pytest.mark.parametrize(
-    "read",
-    [
-        lambda record: record["a"],
-        lambda record: record.get("a"),
-        lambda record: dict(record)["a"],
-        lambda record: {**record}["a"],
-        lambda record: dict(record.items())["a"],
-        lambda record: next(iter(record.values())),
-        lambda record: (record | {"b": 1})["a"],
-        lambda record: record.copy()["a"],
-        lambda record: pickle.loads(pickle.dumps(record))["a"],
-        lambda record: copy.deepcopy(record)["a"],
-    ],
-)
-def test_a_later_value_is_computed_once(read: object) -> None:
-    computed: list[int] = []
-
-    def compute() -> int:
-        computed.append(1)
-        return 5
-
-    record = Record(a=Later(compute))
-    assert read(record) == 5  # type: ignore[operator]
-    assert record["a"] == 5
-    assert computed == [1]
-    assert record == {"a": 5}
-    assert repr(record) == "{'a': 5}"
-    assert record.get("c", 2) == 2
-
-
 def test_prominences_are_computed_when_they_are_read() -> None:
     world = fp.maze()
     options = fp.discover(world, t=4)
     goals = fp.find_goals(world, fp.score(world, 4))
-    np.testing.assert_array_equal(options.record["prominences"], goals.prominences)
-    np.testing.assert_array_equal(options[3:7].record["prominences"], goals.prominences[3:7])
+    np.testing.assert_array_equal(options.record["maxima"].prominences, goals.prominences)
+    np.testing.assert_array_equal(options[3:7].record["maxima"].prominences, goals.prominences[3:7])
+
+
+def test_a_slice_has_its_part_of_what_the_record_says_of_each_option(tmp_path: Path) -> None:
+    world = fp.maze()
+    options = fp.OptionSet(
+        world, np.array([3, 40, 90]), record={"cuts": np.array([0.1, 0.2, 0.3]), "times": np.arange(7.0)}
+    )
+    some = options[::-2]
+    assert some.record["cuts"].tolist() == [0.3, 0.1]
+    # Of another length than the set: not one number per option.
+    assert some.record["times"].tolist() == list(range(7))
+    found = fp.discover(world, t=4)[::-1]
+    np.testing.assert_array_equal(found.record["maxima"].states, found.goals)
+    found.save(tmp_path / "options.npz")
+    loaded = fp.OptionSet.load(tmp_path / "options.npz", world)
+    np.testing.assert_array_equal(loaded.record["maxima"].heights, found.record["maxima"].heights)
+    np.testing.assert_array_equal(loaded.columns()["prominences"], found.columns()["prominences"])
+
+
+def test_one_option_draws_as_its_set_does() -> None:
+    options = fp.discover(fp.open_room(6, 7), n_options=3)
+    for number, option in enumerate(options):
+        for state in range(42):
+            ours, theirs = np.random.default_rng(state), np.random.default_rng(state)
+            assert option.act(state, ours) == options.act(number, state, theirs)

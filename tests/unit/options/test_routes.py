@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from typing import cast
 
 import networkx as nx
 import numpy as np
@@ -13,13 +14,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import farpoint as fp
+from farpoint.compiling import Kernel
 from farpoint.errors import InvalidInput
 from farpoint.options import map_routes, probability, routes
-from farpoint.options.following import Following
+from farpoint.options.following import Following, push_down
+from farpoint.options.map_routes import lower_distances_on_map, mark_moves, ways_on
 from farpoint.options.methods import spread
-from farpoint.options.moves import move_matrix, primitive_moves
-from farpoint.options.routes import steps_near_routes, steps_to
-from farpoint.worlds.map_world import MapWorld
+from farpoint.options.routes import move_matrix, moves_up_to, primitive_moves, steps_to
 from tests.helpers import brute
 
 
@@ -60,24 +61,25 @@ def test_a_goal_that_wind_puts_out_of_reach() -> None:
 def test_states_that_cannot_be_sure_of_the_goal_are_left_out() -> None:
     # 0: one choice, to the goal 2 or into the trap 3. 1: a safe choice (to 2) and a risky one. 3: stays.
     transitions = sparse.csr_array([[0, 0, 0.5, 0.5], [0, 0, 1, 0], [0, 0, 0.9, 0.1], [0, 1, 0, 0], [0, 0, 0, 1.0]])
-    world = fp.World(transitions, np.array([0, 1, 3, 4, 5]))
+    world = fp.World.from_matrix(transitions, np.array([0, 1, 3, 4, 5]))
     np.testing.assert_array_equal(steps_to(world, 2), [np.inf, 1, 0, np.inf])
 
 
 def test_waiting_for_luck_has_the_geometric_mean() -> None:
     # From 0 the only choice succeeds with probability ¼: 4 steps on average.
-    world = fp.World(sparse.csr_array([[0.75, 0.25], [0.0, 1.0]]), np.array([0, 1, 2]))
+    world = fp.World.from_matrix(sparse.csr_array([[0.75, 0.25], [0.0, 1.0]]), np.array([0, 1, 2]))
     np.testing.assert_allclose(steps_to(world, 1), [4.0, 0.0])
 
 
-def test_a_single_route_looks_at_few_states() -> None:
+def test_a_single_route_needs_only_what_is_nearer_to_the_goal() -> None:
     world = fp.open_room(60, 60)
-    near = steps_near_routes(world, 60 * 30 + 5, 60 * 30 + 45)
+    near = moves_up_to(world, 60 * 30 + 25, 60 * 30 + 45)
     steps = steps_to(world, 60 * 30 + 45)
     known = np.isfinite(near)
-    assert known.sum() < world.n_states / 3
+    assert known[steps <= 20].all()
+    assert not known[steps > 21].any()
     np.testing.assert_array_equal(near[known], steps[known])
-    assert np.isinf(steps_near_routes(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)).all()
+    assert moves_up_to(fp.World.from_graph(nx.DiGraph([(0, 1), (1, 2)])), 2, 0)[1:].tolist() == [np.inf, np.inf]
 
 
 @given(seed=st.integers(0, 10_000), directed=st.booleans())
@@ -93,7 +95,7 @@ def test_lengths_of_routes_equal_networkx_dijkstra(seed: int, directed: bool) ->
     lengths = [
         graph.edges[plain.labels[u], plain.labels[v]]["length"] for u, v in zip(edges.row, edges.col, strict=True)
     ]
-    world = replace(plain, lengths=np.array(lengths))
+    world = replace(plain, source=replace(plain.table, lengths=np.array(lengths)))
     goal = seed % world.n_states
     inside = graph.subgraph(plain.labels)
     expected = nx.single_source_dijkstra_path_length(
@@ -111,7 +113,7 @@ def test_lengths_of_routes_equal_networkx_dijkstra(seed: int, directed: bool) ->
 
 def test_of_several_choices_between_two_states_the_shortest_counts() -> None:
     # 0 has two choices into 1, of lengths 5 and 2, and one of length 9 straight to 2; 1 has one of length 3.
-    world = fp.World(
+    world = fp.World.from_matrix(
         sparse.csr_array([[0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1], [1, 0, 0.0]]),
         np.array([0, 3, 4, 5]),
         lengths=np.array([5.0, 2.0, 9.0, 3.0, 1.0]),
@@ -125,7 +127,8 @@ def test_of_several_choices_between_two_states_the_shortest_counts() -> None:
 @pytest.mark.parametrize("wind", [0.2, 0.6])
 def test_expected_lengths_in_wind_equal_value_iteration(wind: float) -> None:
     world = fp.open_room(6, 5, wind=wind)
-    world = replace(world, lengths=np.random.default_rng(0).uniform(0.5, 3.0, world.n_choices))
+    lengths = np.random.default_rng(0).uniform(0.5, 3.0, world.n_choices)
+    world = replace(world, source=replace(world.table, lengths=lengths))
     for goal in (0, 14, 29):
         expected = brute.expected_steps(world.transitions, world.choice_ptr, goal, np.asarray(world.lengths))
         np.testing.assert_allclose(steps_to(world, goal), expected, rtol=1e-8)
@@ -133,21 +136,11 @@ def test_expected_lengths_in_wind_equal_value_iteration(wind: float) -> None:
 
 def test_equal_lengths_change_nothing_but_the_unit() -> None:
     plain = fp.maze()
-    world = replace(plain, lengths=np.full(plain.n_choices, 2.5))
+    world = replace(plain, source=replace(plain.table, lengths=np.full(plain.n_choices, 2.5)))
     for goal in (0, 70):
         np.testing.assert_allclose(steps_to(world, goal), 2.5 * steps_to(plain, goal), rtol=1e-14)
         ours, theirs = fp.OptionSet(world, np.array([goal]))[0], fp.OptionSet(plain, np.array([goal]))[0]
         np.testing.assert_array_equal(ours.choice_probabilities(), theirs.choice_probabilities())
-
-
-def test_a_search_from_both_ends_goes_down_a_long_handle() -> None:
-    # A broom: from the head with its five bristles the way back from the goal is the narrower one, and longer than
-    # half of all states.
-    broom = nx.path_graph(21)
-    broom.add_edges_from((0, bristle) for bristle in range(21, 26))
-    world = fp.World.from_graph(broom)
-    assert fp.OptionSet(world, np.array([20]))[0].route(0).tolist() == list(range(21))
-    assert fp.OptionSet(world, np.array([20]))[0].route(23).tolist() == [23, *range(21)]
 
 
 @given(rows=st.integers(1, 14), cols=st.integers(2, 14), wall=st.floats(0, 0.5), seed=st.integers(0, 999))
@@ -155,7 +148,8 @@ def test_a_route_on_a_map_is_that_on_its_graph(rows: int, cols: int, wall: float
     floor = np.random.default_rng(seed).random((rows, cols)) >= wall
     floor[0, 0] = True
     world = fp.World.from_array(floor, largest_component=True)
-    graph = replace(world, name="graph")
+    # Without positions, so that it is not known to be a map.
+    graph = fp.World(world.table)
     start, goal = np.random.default_rng(seed).integers(world.n_states, size=2).tolist()
     route = fp.OptionSet(world, np.array([goal]))[0].route(start, seed=seed)
     np.testing.assert_array_equal(route, fp.OptionSet(graph, np.array([goal]))[0].route(start, seed=seed))
@@ -194,10 +188,11 @@ def test_large_maps_have_the_distances_of_their_graphs(monkeypatch: pytest.Monke
 
 def test_cells_of_states_in_any_order() -> None:
     world = fp.ring()
-    assert isinstance(world, MapWorld)
+    assert world.floor is not None
+    assert world.positions is not None
     states = np.array([100, 3, 191, 3])
-    expected = world.positions[states] @ [world.map.shape[1], 1]
-    np.testing.assert_array_equal(map_routes.map_cells(world, states), expected)
+    expected = world.positions[states] @ [world.floor.shape[1], 1]
+    np.testing.assert_array_equal(map_routes.map_cells(world.floor, states), expected)
 
 
 def test_many_goals_cost_nothing_until_they_are_used() -> None:
@@ -237,3 +232,33 @@ def test_an_option_ends_where_it_comes_to_only() -> None:
     assert Following(options[1]).ends.tolist() == [2]
     # A unit of mass from each state: each visits itself, 1 is passed from 0, and all of it comes to 2.
     assert Following(options[1]).visits(np.ones((3, 1)))[:, 0].tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kernels_of_maps_give_the_same_interpreted_and_compiled(seed: int) -> None:
+    world = fp.random_maze(20 + 5 * seed, 24, seed=seed)
+    assert world.floor is not None
+    cells, width = world.floor.bytes.ravel(), world.floor.shape[1]
+    start, goal = np.random.default_rng(seed).choice(np.flatnonzero(cells), 2).tolist()
+    kernels = mark_moves, ways_on, lower_distances_on_map
+    results = []
+    for kind in ("interpreted", "compiled"):
+        search, lead_on, lower = (cast(Kernel, kernel).version(kind) for kernel in kernels)
+        marks, ways = np.zeros(cells.size, dtype=np.uint8), np.zeros(4, dtype=np.int64)
+        n_moves = search(cells, width, start, goal, marks)
+        counts = lead_on(cells, width, start, n_moves, marks, ways)
+        moves = np.full(cells.size, cells.size, dtype=np.int32)
+        lower(cells, width, np.array([start]), moves)
+        assert moves[goal] == n_moves
+        results.append((n_moves, *counts, *marks, *ways, *moves))
+    np.testing.assert_array_equal(results[0], results[1])
+
+
+def test_visits_are_the_same_interpreted_and_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = fp.random_maze(12, 12, seed=0)
+    mass = np.random.default_rng(0).random((world.n_states, 3))
+    results = []
+    for kind in ("interpreted", "compiled"):
+        monkeypatch.setattr("farpoint.options.following.push_down", cast(Kernel, push_down).version(kind))
+        results.append(Following(fp.discover(world, n_options=2)[1]).visits(mass))
+    np.testing.assert_array_equal(results[0], results[1])

@@ -21,6 +21,7 @@ from PIL import Image
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, MissingExtra, OutputError, UnknownName
+from farpoint.worlds.state_index import StateIndex
 from tests.helpers.envs import make
 from tests.helpers.worlds import WORLDS
 
@@ -243,8 +244,9 @@ BEST = {0: 4, 8: 2, 9: 1, 13: 2, 14: 2}
 
 def agent_for(env: fp.OptionsWrapper, key: Any = lambda cell: cell, best: dict[int, int] = BEST) -> Any:
     """An agent that takes one action in each cell."""
-    n_actions = int(env.action_space.n)  # type: ignore[attr-defined]
-    return fp.agents.TabularAgent(env, {key(cell): np.eye(n_actions)[action] for cell, action in best.items()})
+    agent = fp.agents.TabularAgent(env, StateIndex.exact(map(key, best)))
+    agent.values[range(len(best)), list(best.values())] = 1.0
+    return agent
 
 
 @pytest.mark.parametrize("state", [None, cell_name])

@@ -12,11 +12,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from matplotlib.quiver import Quiver
+from scipy.spatial import cKDTree
 
 import farpoint as fp
 from farpoint import report
 from farpoint.errors import InvalidInput, OutputError, UnknownName
-from farpoint.report.layout import graph_layout
+from farpoint.report.layout import graph_layout, places_of
 from tests.helpers.worlds import WORLDS
 
 
@@ -179,6 +180,27 @@ def test_a_layout_keeps_neighbors_near() -> None:
     moves = wide.adjacency.tocoo()
     lengths = np.linalg.norm(places[moves.row] - places[moves.col], axis=1)
     assert lengths.max() < 0.15 * np.ptp(places, axis=0).max()
+
+
+def test_a_large_tree_is_spread_out() -> None:
+    # Beyond 500 states, the branches of a tree are equally far from most pivots; they must not be drawn as one line.
+    tree = fp.World.from_graph(nx.balanced_tree(3, 6))
+    places = graph_layout(tree)
+    moves = tree.adjacency.tocoo()
+    lengths = np.linalg.norm(places[moves.row] - places[moves.col], axis=1)
+    assert 0.5 < np.median(lengths) < 2.0, "in moves, as everywhere"
+    nearest = cKDTree(places).query(places, k=2)[0][:, 1]
+    # Without pairs of leaves: 0.02.
+    assert np.median(nearest) > 0.1
+    np.testing.assert_array_equal(places, graph_layout(tree))
+
+
+def test_every_world_has_finite_places() -> None:
+    for name in sorted(WORLDS):
+        world = WORLDS[name]()
+        places = places_of(world)
+        assert places.shape == (world.n_states, 2), name
+        assert np.isfinite(places).all(), name
 
 
 def far_apart(**given: Any) -> fp.World:

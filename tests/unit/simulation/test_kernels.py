@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.options.moves import primitive_moves
-from farpoint.options.tables import option_table
+from farpoint.options.option_set import option_table
+from farpoint.options.routes import primitive_moves
 from farpoint.simulation.kernels import (
     PRIMITIVE,
     below,

@@ -8,7 +8,7 @@ import pytest
 
 import farpoint as fp
 from farpoint.errors import InvalidInput
-from farpoint.simulation.tables import check_option_probability, streams, world_table
+from farpoint.simulation.tables import streams, world_table
 from tests.helpers.graphs import directed_graph
 
 
@@ -42,10 +42,3 @@ def test_a_state_without_choices_is_refused_unless_episodes_end() -> None:
 def test_streams_are_those_of_the_seed() -> None:
     np.testing.assert_array_equal(streams(5, 3), streams(5, 7)[:3])
     assert np.unique(np.concatenate([streams(seed, 100) for seed in range(5)])).size == 500
-
-
-def test_shares_of_options() -> None:
-    assert check_option_probability(0) == 0.0
-    for value, message in ((1, "must be below 1"), (-0.1, "a number from 0 to 1"), ("half", "a number from 0 to 1")):
-        with pytest.raises(InvalidInput, match=message):
-            check_option_probability(value)

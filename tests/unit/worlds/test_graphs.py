@@ -109,3 +109,34 @@ def test_a_layout_is_complete_and_of_numbers() -> None:
         graph.nodes[node]["pos"] = place
     with pytest.raises(InvalidInput, match="node attributes 'pos' must be pairs of numbers"):
         fp.World.from_graph(graph)
+
+
+def test_rustworkx_graphs() -> None:
+    rustworkx = pytest.importorskip("rustworkx")
+    world = fp.World.from_graph(rustworkx.generators.cycle_graph(5))
+    np.testing.assert_array_equal(world.adjacency.toarray(), nx.to_numpy_array(nx.cycle_graph(5)))
+    # Weights and names; a node that was removed leaves a gap in the numbers of the others.
+    graph = rustworkx.PyDiGraph()
+    graph.add_nodes_from(["gone", "a", "b"])
+    graph.remove_node(0)
+    graph.add_edges_from([(1, 2, 2.0), (2, 1, None)])
+    world = fp.World.from_graph(graph)
+    assert world.labels == ("a", "b")
+    np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 2], [1, 0]])
+    both = rustworkx.PyGraph()
+    both.add_nodes_from([{"x": 0}, {"x": 1}])
+    both.add_edge(0, 1, 3)
+    world = fp.World.from_graph(both)
+    assert world.labels == (0, 1)
+    np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 3], [3, 0]])
+    graph.add_edge(1, 2, "far")
+    with pytest.raises(InvalidInput, match="edge weights must be numbers; got could not convert"):
+        fp.World.from_graph(graph)
+    with pytest.raises(InvalidInput, match="graph must have at least one node"):
+        fp.World.from_graph(rustworkx.PyGraph())
+
+
+@pytest.mark.parametrize("places", [[[0, 0]], [0, 1], np.zeros((4, 2))])
+def test_positions_of_another_number_of_states(places: object) -> None:
+    with pytest.raises(InvalidInput, match=r"positions must be one row of finite numbers per state \(2\)"):
+        fp.World.from_graph([[0, 1], [1, 0]], positions=places)  # type: ignore[arg-type]

@@ -2,158 +2,281 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.errors import InvalidInput, NotConnected
+from farpoint.errors import InvalidInput
+from farpoint.worlds import Log, read_log
 from tests.helpers.envs import make
-from tests.helpers.worlds import assert_same_world
+
+# Two trajectories of four and three states, as OGBench keeps them: the last row of each is marked.
+STATES = np.array([[0, 0], [0, 1], [1, 1], [1, 0], [0, 0], [1, 0], [1, 1]])
+LAST = np.array([0, 0, 0, 1, 0, 0, 1], dtype=float)
+BY_HAND = {(0, 0, 0, 1), (0, 1, 1, 1), (1, 1, 1, 0), (0, 0, 1, 0), (1, 0, 1, 1)}
 
 
-def check_same_graph(log: fp.World, world: fp.World, tolerance: float = 0.0) -> None:
-    assert log.labels is not None
-    assert world.labels is not None
-    order = np.array([log.find_state(label) for label in world.labels], dtype=np.int64)
-    np.testing.assert_allclose(log.adjacency.toarray()[np.ix_(order, order)], world.adjacency.toarray(), atol=tolerance)
+def moves(log: Log) -> set[tuple[int, ...]]:
+    return {(*map(int, one), *map(int, two)) for one, two in zip(log.observations, log.next_observations, strict=True)}
 
 
-def test_a_long_walk_recovers_a_deterministic_environment_and_its_goals() -> None:
-    env = make("FrozenLake-v1", is_slippery=False, max_episode_steps=20)
-    log = fp.World.from_log(fp.record_log(env, 20_000, seed=2))
-    assert log.restart is not None
-    # How often the time limit strikes is measured too.
-    assert log.restart.min() > 1e-3
-    world = fp.World.from_env(env, restart=float(log.restart.min()))
-    check_same_graph(log, world)
-    ours, theirs = fp.discover(log, t=4, form="symmetrized"), fp.discover(world, t=4, form="symmetrized")
-    assert {log.labels[s] for s in ours.goals} == {world.labels[s] for s in theirs.goals}  # type: ignore[index]
+def test_terminals_without_next_observations_are_ends_of_trajectories() -> None:
+    columns = {"observations": STATES, "actions": np.arange(7), "terminals": LAST, "qpos": np.zeros((7, 4))}
+    log = read_log(columns)
+    assert moves(log) == BY_HAND
+    assert log.actions.tolist() == [0, 1, 2, 4, 5], "the marked rows have no transition"
+    assert not log.terminated.any()
+    assert log.truncated.tolist() == [False, False, True, False, True]
+    assert log.begins.tolist() == [True, False, False, True, False]
+    world = fp.World.from_log(columns)
+    assert "ends of trajectories" in world.notes[0]
+    np.testing.assert_array_equal(world.restart, np.full(4, 2 / 5))
 
 
-def test_a_long_walk_recovers_a_slippery_environment() -> None:
-    env = make("FrozenLake-v1", is_slippery=True)
-    log = fp.World.from_log(fp.record_log(env, 200_000, seed=1))
-    check_same_graph(log, fp.World.from_env(env), tolerance=0.08)
+def test_ogbench_in_its_other_forms_is_the_same_log(tmp_path: Path) -> None:
+    whole = read_log({"observations": STATES, "terminals": LAST})
+    # As a file; compact, with the last two rows of each trajectory marked and the last of them not valid; regular, with
+    # next observations; and with the rewards of one task and their masks.
+    np.savez(tmp_path / "maze.npz", observations=STATES, terminals=LAST)
+    compact = {
+        "observations": STATES,
+        "terminals": np.minimum(LAST + np.append(LAST[1:], 1.0), 1.0),
+        "valids": 1 - LAST,
+    }
+    inner = LAST[:-1] == 0
+    regular = {
+        "observations": STATES[:-1][inner],
+        "next_observations": STATES[1:][inner],
+        "terminals": LAST[1:][inner],
+    }
+    of_a_task = regular | {"rewards": np.zeros(5), "masks": np.ones(5)}
+    for form in (np.load(tmp_path / "maze.npz"), compact, regular, of_a_task):
+        log = read_log(form)
+        assert moves(log) == BY_HAND
+        for name in ("terminated", "truncated", "begins"):
+            assert getattr(log, name).tolist() == getattr(whole, name).tolist(), name
+        assert "ends of trajectories" in log.notes[0]
 
 
-class Moves(gym.Wrapper[Any, Any, Any, Any]):
-    """Only turning and going forward: the other actions change nothing in these rooms."""
+def test_terminals_beside_timeouts_are_terminations() -> None:
+    # D4RL: an episode that terminates in 2 and one that is cut.
+    rows: dict[str, Any] = {
+        "observations": [0, 1, 0, 1],
+        "actions": [1, 1, 1, 1],
+        "rewards": [0.0, 1.0, 0.0, 0.5],
+        "terminals": [False, True, False, False],
+        "timeouts": [False, False, False, True],
+    }
+    log = read_log({**rows, "next_observations": [1, 2, 1, 2]})
+    assert log.terminated.tolist() == [False, True, False, False]
+    assert log.truncated.tolist() == [False, False, False, True]
+    assert log.rewards.tolist() == [0.0, 1.0, 0.0, 0.5]
+    assert log.notes == ("terminals beside timeouts are terminations.",)
+    # Without next observations: where the first episode ended is not in the data, and the cut row leads nowhere.
+    log = read_log(rows)
+    assert list(zip(log.observations, log.next_observations, strict=True)) == [(0, 1), (1, 1), (0, 1)]
+    assert log.terminated.tolist() == [False, True, False]
+    assert log.truncated.tolist() == [False, False, True]
+    assert log.begins.tolist() == [True, False, True]
+    assert log.rewards.tolist() == [0.0, 1.0, 0.0]
+    assert "it ends where its step began" in log.notes[1]
+    assert fp.World.from_log(rows).labels == (0, 1, ("end", 1))
 
-    def __init__(self, env: Any) -> None:
-        super().__init__(env)
-        self.action_space = gym.spaces.Discrete(3)
+
+def test_terminals_beside_next_observations_and_rewards_are_terminations() -> None:
+    log = read_log(observations=[0, 1], next_observations=[1, 2], terminals=[0, 1], rewards=[0.0, 1.0])
+    assert log.terminated.tolist() == [False, True]
+    assert log.notes == ("terminals beside next_observations and rewards are terminations.",)
+
+
+def test_dones_are_terminations_unless_a_time_limit_cut() -> None:
+    log = read_log(obs=[0, 1, 0], next_obs=[1, 2, 1], dones=[0, 1, 1], timeouts=[0, 0, 1])
+    assert log.terminated.tolist() == [False, True, False]
+    assert log.truncated.tolist() == [False, False, True]
+
+
+class Step(NamedTuple):
+    observation: Any
+    action: int
+    reward: float
+    next_observation: Any
+    terminated: bool
+    truncated: bool
+
+
+NAMES = ("observation", "action", "reward", "next_observation", "terminated", "truncated")
+
+
+def recorded(n_steps: int = 300) -> Log:
+    """Episodes of FrozenLake that end in holes and at a time limit."""
+    return fp.record_log(make("FrozenLake-v1", is_slippery=False, max_episode_steps=7), n_steps, seed=2)
+
+
+def columns_of(log: Log) -> dict[str, Any]:
+    names = ("observations", "actions", "next_observations", "terminated", "truncated", "rewards")
+    return {name: np.array(getattr(log, name)) for name in names}
+
+
+def assert_same_log(one: Log, two: Log) -> None:
+    for name in ("actions", "terminated", "truncated", "begins", "rewards"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    assert list(one.observations) == list(two.observations)
+    assert list(one.next_observations) == list(two.next_observations)
+
+
+def test_rows_and_columns_of_every_kind_are_the_same_log() -> None:
+    log = recorded()
+    columns = columns_of(log)
+    order = ("observations", "actions", "rewards", "next_observations", "terminated", "truncated")
+    steps = [Step(*row) for row in zip(*(columns[name].tolist() for name in order), strict=True)]
+    for form in (
+        columns,
+        steps,
+        iter(steps),
+        [dict(zip(NAMES, step, strict=True)) for step in steps],
+        SimpleNamespace(**columns),
+        log,
+    ):
+        assert_same_log(read_log(form), log)
+    rows = [(step.observation, step.action, step.next_observation, step.terminated, step.truncated) for step in steps]
+    np.testing.assert_array_equal(read_log(rows).begins, log.begins)
+    assert not read_log([row[:3] for row in rows]).begins.any()
+
+
+def test_observations_that_are_dicts_and_images() -> None:
+    boards = np.arange(3 * 25).reshape(3, 5, 5).astype(np.uint8)
+    batched = {"board": boards, "turn": np.array([0, 1, 0])}
+    turns = zip(boards, [0, 1, 0], strict=True)
+    listed = [{"board": board.astype(int).tolist(), "turn": float(turn)} for board, turn in turns]
+    after = {name: part[[1, 2, 0]] for name, part in batched.items()}
+    for before in (batched, listed):
+        world = fp.World.from_log(before, after)
+        assert world.n_states == 3
+        assert world.find_state({"turn": 1, "board": boards[1]}) == 1
+    assert fp.World.from_log({"observations": boards, "next_observations": boards[[1, 2, 0]]}).n_states == 3
+
+
+class DataSet:
+    """A column in a file, as h5py gives it: an array when asked for, and slow to be read row by row."""
+
+    def __init__(self, rows: NDArray[Any]) -> None:
+        self.rows = rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.rows, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Any:
+        raise AssertionError("read row by row")
+
+
+def test_columns_in_files_are_read_at_once() -> None:
+    log = recorded()
+    columns = columns_of(log)
+    assert_same_log(read_log({name: DataSet(np.asarray(column)) for name, column in columns.items()}), log)
+    steps = STATES[:-1].astype(float), STATES[1:].astype(float)
+    one, other = fp.World.from_samples(*map(DataSet, steps)), fp.World.from_samples(*steps)
+    assert one.fingerprint == other.fingerprint
 
 
 @pytest.mark.slow
-def test_a_long_walk_recovers_minigrid_fourrooms() -> None:
-    env = Moves(make("MiniGrid-FourRooms-v0", max_steps=100_000, disable_env_checker=True))
-    # Nobody looks at the pictures, which take most of the time.
-    env.unwrapped.gen_obs = dict  # type: ignore[attr-defined]
-    log = fp.World.from_log(fp.record_log(env, 200_000, seed=5, layout=3))
-    assert log.restart is not None
-    world = fp.World.from_env(env, seed=3, restart=float(log.restart.min()))
-    assert log.n_states == world.n_states
-    check_same_graph(log, world)
-    # Which of two equally far directions stands for a corner depends on the numbering; the cells do not.
-    cells = [
-        {world.labels[s][1:3] for s in fp.discover(world, t=4, form="symmetrized").goals}  # type: ignore[index]
-        for world in (log, world)
-    ]
-    assert cells[0] == cells[1]
+def test_data_frames() -> None:
+    pd = pytest.importorskip("pandas")
+    log = recorded()
+    frame = pd.DataFrame(columns_of(log))
+    assert_same_log(read_log(frame), log)
+    assert_same_log(read_log(frame.rename(columns={"terminated": "terminations", "observations": "state"})), log)
+    # Cells may be arrays.
+    frame = pd.DataFrame({"observation": list(STATES[:3]), "next_observation": list(STATES[[1, 2, 0]]), "action": 0})
+    assert fp.World.from_log(frame).labels == ((0, 0), (0, 1), (1, 1))
 
 
-def test_pairs_without_actions_are_weighted_by_how_often() -> None:
-    world = fp.World.from_log(["a", "b", "a", "b"], ["b", "a", "b", "a"])
-    assert world.labels == ("a", "b")
-    np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 2], [2, 0]])
+def test_a_log_of_continuous_steps_is_refused_by_value() -> None:
+    log = fp.envs.record_samples(fp.ContinuousMaze("S..."), 50, seed=0)
+    with pytest.raises(InvalidInput, match=r"whole numbers to identify a state exactly.*World\.from_samples"):
+        fp.World.from_log(log)
+    columns = {name: getattr(log, name) for name in ("observations", "actions", "next_observations")}
+    assert fp.World.from_samples(columns, n_states=5).fingerprint == fp.World.from_samples(log, n_states=5).fingerprint
 
 
-def test_frequencies_of_actions_are_their_chances() -> None:
-    world = fp.World.from_log([0, 0, 0, 0, 1, 2], [1, 1, 1, 2, 0, 0], [5, 5, 5, 5, 0, 0])
-    expected = np.array([[0, 0.75, 0.25], [1, 0, 0], [1, 0, 0]])
-    np.testing.assert_allclose(world.transitions.toarray(), expected)
-    assert world.actions is not None
-    assert world.actions.tolist() == [5, 0, 0]
+def test_actions_that_are_rows_are_left_out_with_a_note() -> None:
+    world = fp.World.from_log([0, 1], [1, 0], np.array([[0.5, 0.1], [0.2, 0.3]]))
+    assert world.weights is not None
+    assert world.notes == ("actions are rows of numbers, so each pair of states that was seen is a choice.",)
 
 
-def test_logs_that_lead_one_way() -> None:
-    states, next_states = [0, 1, 0, 2], [1, 0, 2, 3]
-    assert fp.World.from_log(states, next_states).n_states == 2
-    with pytest.raises(NotConnected, match=r"3 components \(sizes 2, 1, 1\).*symmetrize=True"):
-        fp.World.from_log(states, next_states, largest_component=False)
-    whole = fp.World.from_log(states, next_states, symmetrize=True)
-    assert whole.n_states == 4
-    assert whole.symmetric
-
-
-def test_labels_of_any_kind_and_width() -> None:
-    for states, after in (
-        (np.array(["a", "b"]), np.array(["b", "a"], dtype="<U9")),
-        (np.array(["a", "b"], dtype=object), ["b", "a"]),
-        (np.array([[0, 0], [0, 1]], dtype=np.int32), np.array([[0, 1], [0, 0]], dtype=np.int64)),
-    ):
-        assert fp.World.from_log(states, after).n_states == 2
-
-
-def test_rows_of_an_array_are_states() -> None:
-    cells = np.array([[0, 0], [0, 1], [1, 1]])
-    world = fp.World.from_log(cells[[0, 1, 2, 1]], cells[[1, 2, 1, 0]])
-    assert world.n_states == 3
-
-
-def episodes(*steps: tuple[int, int, bool], first: list[int], n_truncated: int = 0) -> fp.Log:
-    before, after, ended = zip(*steps, strict=True)
-    return fp.Log(before, after, np.zeros(len(steps), dtype=np.int64), np.array(ended), first, n_truncated)
-
-
-def test_a_state_in_which_some_arrivals_end_restarts_by_their_share() -> None:
-    # 1 is entered four times and ends one episode; 2 is entered once and ends it; the time limit cut one of six steps.
-    log = episodes(
-        (0, 1, False), (1, 0, False), (0, 1, False), (1, 2, True), (0, 1, True), (0, 1, False),
-        first=[0, 0, 0], n_truncated=1,
-    )  # fmt: skip
-    world = fp.World.from_log(log)
-    assert world.labels == (0, 1, 2)
-    cut = 1 / 6
-    np.testing.assert_allclose(np.asarray(world.restart), [cut, 0.25 + 0.75 * cut, 1.0], rtol=1e-15)
-    np.testing.assert_array_equal(world.starts, [1.0, 0.0, 0.0])
-    assert world.terminal.tolist() == [False, False, True]
-
-
-def test_of_a_log_with_episodes_too_only_what_it_crosses_is_kept() -> None:
-    # The first episode leaves 9 for good, and no episode begins there again... but restarts lead back to it.
-    crossed = episodes((9, 0, False), (0, 1, True), (0, 1, True), first=[9, 0])
-    assert fp.World.from_log(crossed).n_states == 3
-    # 9 was never a first state: nothing leads there.
-    one_way = episodes((9, 0, False), (0, 1, True), (0, 1, True), first=[0, 0])
-    world = fp.World.from_log(one_way)
-    assert world.labels == (0, 1)
-    np.testing.assert_array_equal(world.starts, [1.0, 0.0])
-    with pytest.raises(NotConnected, match=r"2 components \(sizes 2, 1\)"):
-        fp.World.from_log(one_way, largest_component=False)
+def test_a_log_is_checked_and_read_only() -> None:
+    log = Log([0, 1], np.array([[1], [0]]), [1, 0], rewards=[[0.5], [1.0]])
+    assert log.actions.tolist() == [1, 0]
+    assert log.rewards.tolist() == [0.5, 1.0]
+    assert not log.ended.any()
+    assert repr(log) == "Log(2 steps)"
+    with pytest.raises(ValueError, match="read-only"):
+        log.actions[0] = 3
+    mine = np.array([0, 1])
+    assert Log(mine, None, [1, 0]).observations[0] == 0
+    # The caller's own array stays as it was.
+    mine[0] = 5
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("log", "message"),
     [
-        ((np.zeros((3, 2)), np.zeros((3, 2))), "whole numbers, labels, or arrays of whole numbers; got"),
-        (([0, 1], [1]), "equally long and not empty; got 2 and 1"),
-        (([], []), "equally long and not empty"),
-        (([0],), "next_states must be given"),
-        (([0, 1], [1, 0], [0]), r"actions must be as many as states \(2\), one per step"),
-        (([0, 1], [1, 0], [0.5, 1.5]), "actions must be whole numbers; got float64"),
-        (([0, 1], [1, 0], [-1, 1]), "actions must be whole numbers of at least 0"),
-        (([0.1, 0.2], [0.2, 0.1]), "got 0.1. Assign each continuous state to a cell"),
-        (([0, 1], [1, 2]), "no way back to any"),
-        (([[0], [1]], [[1], [0]]), "hashable key; got list"),
+        ({"actions": [0]}, "log must have observations; got actions"),
+        ({}, "log must have observations; got no column"),
+        ({"observations": [0], "states": [0]}, "one column of observations; got two, one of them 'states'"),
+        ({"observations": [0, 1], "terminals": [1, 1]}, "at least one step; got the ends of trajectories only"),
+        (
+            {"observations": [0], "next_observations": [1], "rewards": [1, 2]},
+            r"rewards must be one number per step \(1\)",
+        ),
+        ([(0, 1, 2), (0, 1)], "rows of a log must be equally long"),
+        ([(0, 1)], "log must have next observations"),
+        (np.zeros((4, 3)), "log must have next observations"),
+        ("abc", "log must have next observations"),
+        (5, "log must have next observations; got 5"),
+        ({"observations": [0, 1], "next_observations": [1, 0], "actions": [[1], [1, 2]]}, "actions must be numbers"),
+        ({"observations": np.empty((0, 2)), "actions": [], "terminals": []}, "log must have at least one step; got no"),
+        (
+            {"observations": np.zeros((5, 2)), "actions": np.zeros((4, 2)), "terminals": np.zeros(5, bool)},
+            r"actions must be one per row of observations \(5\); got 4",
+        ),
     ],
 )
-def test_bad_logs(arguments: Any, message: str) -> None:
+def test_logs_that_are_none(log: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        fp.World.from_log(*arguments)
+        read_log(log)
+
+
+def test_unknown_columns() -> None:
+    with pytest.raises(InvalidInput, match=r"columns of a log must be among observations, .*; got 'observatons'"):
+        read_log(observatons=[0])
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"terminated": [True]}, r"terminated must be one True or False per step \(2\); got shape \(1,\)"),
+        ({"truncated": [0.5, 1.0]}, "truncated must be one True or False per step"),
+        ({"begins": ["yes", "no"]}, "begins must be one True or False per step"),
+        ({"begins": [False, False]}, "begins must mark the first step of some episode; got none"),
+    ],
+)
+def test_flags_that_are_none(flags: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        fp.World.from_log([0, 1], [1, 0], **flags)
+
+
+def test_flags_belong_to_arrays() -> None:
+    log = fp.record_log(make("FrozenLake-v1"), 30)
+    with pytest.raises(InvalidInput, match="terminated must go with columns of observations"):
+        fp.World.from_log(log, terminated=[True] * 30)
 
 
 def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int) -> Any:
@@ -190,9 +313,14 @@ def lake_dataset(folder: Path, monkeypatch: pytest.MonkeyPatch, n_episodes: int)
 @pytest.mark.filterwarnings("ignore")
 def test_minari_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = fp.World.from_log(lake_dataset(tmp_path, monkeypatch, 400))
-    check_same_graph(log, fp.World.from_env(make("FrozenLake-v1", is_slippery=False)))
     assert log.restart is not None
     assert (log.restart == 1.0).sum() == 5, "four holes and the goal"
+    # Its options work in the live environment.
+    wrapped = fp.OptionsWrapper(make("FrozenLake-v1", is_slippery=False), fp.discover(log, n_options=2))
+    _, info = wrapped.reset(seed=0)
+    option = int(np.flatnonzero(info["action_mask"][4:])[0])
+    observation, *_ = wrapped.step(4 + option)
+    assert log.find_state(observation) == wrapped.options.goals[option]  # type: ignore[attr-defined]
 
 
 def test_datasets_with_gaps() -> None:
@@ -210,53 +338,3 @@ def test_replay_buffers_of_stable_baselines() -> None:
     world = fp.World.from_log(buffer)
     assert world.n_states == 3
     np.testing.assert_array_equal(world.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-
-
-def test_arrays_with_flags_are_the_log_that_was_recorded() -> None:
-    # An environment whose every step is kept as arrays, as a program of one's own would keep them.
-    env = make("FrozenLake-v1", is_slippery=False, max_episode_steps=7)
-    recorded = fp.record_log(env, 600, seed=2)
-    n_steps = len(recorded)
-    env = make("FrozenLake-v1", is_slippery=False, max_episode_steps=7)
-    actions = np.random.default_rng(2).integers(4, size=n_steps)
-    rows: dict[str, list[int]] = {"before": [], "after": [], "terminated": [], "truncated": [], "begins": []}
-    here, begins = env.reset(seed=2)[0], True
-    for action in actions:
-        there, _, terminated, truncated, _ = env.step(int(action))
-        for name, value in zip(rows, (here, there, terminated, truncated, begins), strict=True):
-            rows[name].append(int(value))
-        begins = terminated or truncated
-        here = env.reset()[0] if begins else there
-    flags: dict[str, Any] = {name: np.array(rows[name], dtype=bool) for name in ("terminated", "truncated", "begins")}
-    expected = fp.World.from_log(recorded)
-    for given in (flags, {name: flags[name] for name in ("terminated", "truncated")}):
-        world = fp.World.from_log(rows["before"], rows["after"], actions, **given)
-        assert_same_world(world, expected)
-
-
-def test_an_episode_that_begins_was_cut_if_it_did_not_terminate() -> None:
-    # 0 → 1 → 2 and cut; 0 → 1 and ended.
-    world = fp.World.from_log([0, 1, 0], [1, 2, 1], begins=[1, 0, 1], terminated=[0, 0, 1])
-    assert world.restart is not None
-    # Of two arrivals in 1 one ended there; of three steps one was cut.
-    np.testing.assert_allclose(world.restart, [1 / 3, 1 / 2 + 1 / 2 / 3, 1 / 3])
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ({"terminated": [True]}, r"terminated must be one True or False per step \(2\); got shape \(1,\)"),
-        ({"truncated": [0.5, 1.0]}, "truncated must be one True or False per step"),
-        ({"begins": ["yes", "no"]}, "begins must be one True or False per step"),
-        ({"begins": [False, False]}, "begins must mark the first step of some episode; got none"),
-    ],
-)
-def test_flags_that_are_none(flags: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        fp.World.from_log([0, 1], [1, 0], **flags)
-
-
-def test_flags_belong_to_arrays() -> None:
-    log = fp.record_log(make("FrozenLake-v1"), 30)
-    with pytest.raises(InvalidInput, match="terminated must go with arrays of states and next_states"):
-        fp.World.from_log(log, terminated=[True] * 30)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imsave
-from numpy.typing import NDArray
 from scipy import ndimage
 
 import farpoint as fp
 from farpoint.diffusion.walk import Walk
 from farpoint.errors import InvalidFile, InvalidInput, InvalidMap, NotConnected, UnknownName
 from farpoint.worlds.catalogue import FOUR_ROOMS, MAZE, RING
-from farpoint.worlds.floors import connected_floor
-from farpoint.worlds.map_world import MapWorld
 from tests.helpers import brute
 from tests.helpers.worlds import assert_same_world
 
@@ -93,7 +91,7 @@ def test_a_graph_that_is_a_map_is_recognized() -> None:
     same = fp.World.from_graph(world.adjacency, positions=world.positions)
     assert same.floor is not None
     assert world.floor is not None
-    assert same.floor.sum() == world.floor.sum() == world.n_states
+    assert same.floor.n_states == world.floor.n_states == world.n_states
     weights = world.adjacency.copy()
     weights.data = np.full(weights.nnz, 2.0)
     assert fp.World.from_graph(weights, positions=world.positions).floor is None
@@ -102,12 +100,12 @@ def test_a_graph_that_is_a_map_is_recognized() -> None:
     assert fp.grid((3, 3, 3)).floor is None
 
 
-WRITTEN_OUT = {"_written_out", "transitions", "choice_ptr", "actions", "positions", "adjacency", "neighbors"}
+WRITTEN_OUT = {"table", "positions", "adjacency", "neighbors"}
 
 
 def written_out(world: fp.World) -> fp.World:
-    """The same world, made of its matrix."""
-    return replace(world, name=world.name)
+    """The same world, made of its table."""
+    return replace(world, source=world.table, positions=world.positions)
 
 
 def made(world: fp.World) -> set[str]:
@@ -120,15 +118,14 @@ def test_a_map_is_the_world_that_its_matrix_makes(rows: int, cols: int, wall: fl
     if not floor.any():
         return
     world = fp.World.from_array(floor, largest_component=True, start=None)
-    assert isinstance(world, MapWorld)
     plain = written_out(world)
-    assert type(plain) is fp.World
-    # A world of one state has no move, and no sparse matrix tells its floor.
     assert (world.n_states, world.n_choices) == (plain.n_states, plain.n_choices)
     assert world.fingerprint == plain.fingerprint
     if world.n_states > 1:
         assert Walk.of(world).fingerprint == Walk.of(plain).fingerprint
         assert world.component_sizes == plain.component_sizes
+    restarts = {"restart": np.full(world.n_states, 0.1), "starts": np.eye(world.n_states)[0]}
+    assert replace(world, **restarts).fingerprint == replace(plain, **restarts).fingerprint != world.fingerprint
 
 
 def test_nothing_is_written_out_for_scores_goals_routes_and_files(tmp_path: Path) -> None:
@@ -139,31 +136,33 @@ def test_nothing_is_written_out_for_scores_goals_routes_and_files(tmp_path: Path
     fp.discover(world, n_options=5)
     assert options.option_probability > 0
     assert options[2].potential.size == world.n_states
-    assert pickle.loads(pickle.dumps(world)).fingerprint == world.fingerprint
+    world.save(tmp_path / "world.npz")
+    copies = [pickle.loads(pickle.dumps(world)), copy.copy(world), replace(world, start=0)]
+    copies.append(replace(copies[2], name="again"))
+    for one in (*copies, fp.World.load(tmp_path / "world.npz")):
+        assert one.fingerprint == world.fingerprint
+        assert made(one) == set()
+        assert one.floor is one.source
     assert repr(world) == f"World('random_maze', {world.n_states} states, {world.n_choices} choices, deterministic)"
     assert made(world) == set()
     plain = written_out(world)
     np.testing.assert_array_equal(fp.discover(plain, t=4).goals, options.goals)
     loaded = fp.OptionSet.load(tmp_path / "options.npz", plain)
-    np.testing.assert_array_equal(loaded.record["prominences"], fp.discover(plain, t=4).record["prominences"])
+    expected = fp.discover(plain, t=4).record["maxima"].prominences
+    np.testing.assert_array_equal(loaded.record["maxima"].prominences, expected)
 
 
-def test_copies_in_other_processes_are_maps_too() -> None:
-    world = fp.four_rooms()
-    again = pickle.loads(pickle.dumps(world))
-    assert isinstance(again, MapWorld)
-    assert_same_world(world, again)
-
-
-def test_cells_and_states() -> None:
+def test_positions_of_a_map_are_its_cells_unless_others_are_given() -> None:
     world = fp.ring()
-    assert isinstance(world, MapWorld)
-    for state in (0, 17, 191):
-        row, col = world.cell(state)
-        assert [row, col] == world.positions[state].tolist()
-        assert world.state_at(row, col) == state
-    with pytest.raises(InvalidInput, match="state must be"):
-        world.cell(192)
+    assert world.floor is not None
+    np.testing.assert_array_equal(world.positions, np.argwhere(world.floor.cells))
+    # A copy makes them itself, whether or not they were asked for before.
+    assert made(replace(world, start=3)) == set()
+    moved = replace(world, positions=np.asarray(world.positions) + 5)
+    for one in (moved, replace(moved, start=3), pickle.loads(pickle.dumps(moved))):
+        np.testing.assert_array_equal(one.positions, np.asarray(world.positions) + 5)
+        assert one.on_grid
+        assert one.floor is not None
 
 
 @pytest.mark.parametrize("kind", [np.bool_, np.uint8])
@@ -185,10 +184,10 @@ def test_a_file_is_memory_mapped_and_not_copied(tmp_path: Path) -> None:
     np.save(tmp_path / "room.npy", np.ones((40, 50), dtype=np.uint8))
     floor = fp.World.from_array(tmp_path / "room.npy").floor
     assert floor is not None
-    base: Any = floor
+    base: Any = floor.cells
     while not isinstance(base, np.memmap):
         base = base.base
-    assert not floor.flags.writeable
+    assert not floor.cells.flags.writeable
 
 
 def test_any_brightness_of_bytes_is_floor() -> None:
@@ -215,8 +214,11 @@ def test_cells_that_are_not_there_are_refused() -> None:
     cells = np.array([[True, False, True, True]])
     with pytest.raises(InvalidInput, match="start must be floor"):
         fp.World.from_array(cells, start=(0, 1))
-    with pytest.raises(InvalidInput, match="targets must be cells"):
-        fp.World.from_array(cells, targets=[(0, 4)])
+    for targets in ([(0, 4)], [(-1, 0)], [0]):
+        with pytest.raises(InvalidInput, match="targets must be cells"):
+            fp.World.from_array(cells, targets=targets)
+    with pytest.raises(InvalidInput, match="start must be whole numbers"):
+        fp.World.from_array(cells, start=(0.0, 0.0))
     with pytest.raises(NotConnected, match="2 components"):
         fp.World.from_array(cells)
 
@@ -229,32 +231,11 @@ def test_files_that_are_no_map_are_refused(name: str, tmp_path: Path) -> None:
         fp.World.from_array(tmp_path / name)
 
 
-def largest(floor: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    component, _ = ndimage.label(floor)
-    return np.asarray(component == 1 + np.bincount(component.ravel())[1:].argmax())
-
-
-@pytest.mark.parametrize(("rows", "cols"), [(300, 301), (2, 40_000), (40_000, 2), (1, 70_000), (70_000, 1)])
-@pytest.mark.parametrize("wall", [0.25, 0.42, 0.7])
-def test_components_of_large_floors_are_those_of_scipy(rows: int, cols: int, wall: float) -> None:
-    floor = np.random.default_rng(rows).random((rows, cols)) >= wall
-    np.testing.assert_array_equal(connected_floor(floor, True), largest(floor))
-    _, count = ndimage.label(floor)
-    with pytest.raises(NotConnected, match=f"got {count} components"):
-        connected_floor(floor, False)
-
-
-def test_a_spiral_is_one_component() -> None:
-    # Joined only at its end: every arm has a label of its own until the last row.
-    floor = np.ones((400, 401), dtype=bool)
-    floor[:-1, 1::2] = False
-    assert connected_floor(floor, False) is floor
-
-
 def test_mazes_are_what_one_draw_makes() -> None:
     world = fp.random_maze(700, 2000, wall=0.3, seed=8)
     floor = np.random.default_rng(8).random((700, 2000), dtype=np.float32) >= 0.3
-    np.testing.assert_array_equal(world.floor, largest(floor))
+    component, _ = ndimage.label(floor)
+    np.testing.assert_array_equal(world.floor, component == 1 + np.bincount(component.ravel())[1:].argmax())
 
 
 def test_grid_in_four_dimensions_is_a_product_of_paths() -> None:
@@ -306,3 +287,11 @@ def test_the_text_is_the_map_with_a_border_and_marks() -> None:
     world = fp.World.from_map("###\n#.#\n#..")
     assert world.to_text({0: "A", 2: "B"}) == "####\n#A##\n#.B#\n####"
     assert fp.World.from_map(world.to_text()).fingerprint == world.fingerprint
+
+
+def test_positions_far_apart_are_no_text() -> None:
+    for places in ([[0, 0], [10**6, 10**6]], [[0, 0], [2**31 - 1, -(2**31)]]):
+        world = fp.World.from_graph([[0, 1], [1, 0]], positions=places)
+        assert world.on_grid
+        with pytest.raises(InvalidInput, match="positions must fit into the memory of this machine"):
+            world.to_text()

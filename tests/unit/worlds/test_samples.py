@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import farpoint as fp
-from farpoint.errors import InvalidInput, MissingExtra, UnknownName
+from farpoint.errors import InvalidInput, MissingExtra, NotConnected, UnknownName
 from farpoint.worlds import samples
 
 Array = NDArray[np.float64]
@@ -170,16 +170,23 @@ def test_lengths_are_distances_and_positions_are_y_and_x() -> None:
     edges = world.adjacency.tocoo()
     expected = np.linalg.norm(world.observations[edges.row] - world.observations[edges.col], axis=1)
     np.testing.assert_allclose(np.asarray(world.lengths), expected, rtol=1e-14)
-    np.testing.assert_array_equal(world.positions, world.observations[:, ::-1])
+    # x to the right, y upwards, as of the same points in networkx; rows are counted downwards.
+    np.testing.assert_array_equal(world.positions, world.observations[:, ::-1] * [-1, 1])
+    graph = nx.complete_graph(world.n_states)
+    nx.set_node_attributes(graph, dict(enumerate(world.observations.tolist())), "pos")
+    np.testing.assert_array_equal(fp.World.from_graph(graph).positions, world.positions)
     assert not world.on_grid
     assert fp.World.from_samples(np.random.default_rng(0).normal(size=(50, 3))).positions is None
 
 
 def test_only_the_largest_part_stays() -> None:
     points = np.concatenate([square(300), 100.0 + square(80, seed=1)])
+    with pytest.raises(NotConnected, match=r"graph of the samples must be connected; got 2 components \(sizes 300, 80"):
+        fp.World.from_samples(points, n_neighbors=6, largest_component=False)
     world = fp.World.from_samples(points, n_neighbors=6)
     assert world.observations is not None
     assert world.n_states == 300
+    assert world.notes == ("kept 300 of 380 states: the largest component",)
     assert (world.observations < 2).all()
     assert world.component_sizes == (300,)
 
@@ -198,14 +205,9 @@ def test_observations_survive_pickling_and_are_read_only() -> None:
 def test_logs_and_buffers_are_read() -> None:
     before, after = walled_walk(2000)
     plain = fp.World.from_samples(before, after, n_states=60)
-    log = fp.Log(
-        [tuple(row) for row in before.tolist()],
-        [tuple(row) for row in after.tolist()],
-        np.zeros(2000, dtype=np.int64),
-        np.zeros(2000, dtype=bool),
-    )
+    log = fp.Log([tuple(row) for row in before.tolist()], None, [tuple(row) for row in after.tolist()])
     held = SimpleNamespace(observations=before, next_observations=after)
-    for source in (log, held):
+    for source in (log, held, {"observations": before, "next_observations": after}):
         assert fp.World.from_samples(source, n_states=60).fingerprint == plain.fingerprint
 
 
@@ -250,7 +252,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="must connect at least two states"):
         fp.World.from_samples(points, points, neighbors="temporal")
     with pytest.raises(InvalidInput, match=r"observations must be one row of finite numbers per state \(2\)"):
-        fp.World([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
+        fp.World.from_matrix([[0, 1], [1, 0]], np.array([0, 1, 2]), observations=np.zeros((3, 1)))
     with pytest.raises(InvalidInput, match="world must have observations"):
         fp.ring().nearest_states([0.0])
     world = fp.World.from_samples(points)
@@ -294,7 +296,7 @@ def test_the_actions_of_a_log_are_kept() -> None:
     steps = world.observations[moves.col] - world.observations[moves.row]
     np.testing.assert_array_equal(directions[world.actions], steps)
     # A log has actions of its own; moves that were never seen have those that go that way.
-    log = fp.worlds.SampleLog(before, actions, after)
+    log = fp.worlds.Log(before, actions, after)
     both = fp.World.from_samples(log, neighbors="both", n_neighbors=4)
     assert both.actions is not None
     assert both.observations is not None
@@ -314,7 +316,7 @@ def test_actions_that_are_rows_of_floats_are_not_kept() -> None:
 
 def test_actions_that_are_none() -> None:
     before = np.random.default_rng(0).random((20, 2))
-    with pytest.raises(InvalidInput, match=r"actions must be one per observation \(20\); got shape \(3,\)"):
+    with pytest.raises(InvalidInput, match=r"actions must be one per step \(20\); got shape \(3,\)"):
         fp.World.from_samples(before, before + 0.01, [0, 1, 2])
     with pytest.raises(InvalidInput, match="actions must go with next_observations"):
         fp.World.from_samples(before, actions=np.zeros(20, dtype=int))

@@ -16,7 +16,8 @@ from scipy import sparse
 import farpoint as fp
 from farpoint.errors import InvalidFile, InvalidInput
 from farpoint.files import read_arrays, write_arrays
-from farpoint.worlds.known import Known
+from farpoint.worlds.choices import ChoiceTable
+from farpoint.worlds.floors import Floor
 from tests.helpers.worlds import WORLDS, assert_same_world
 
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -24,7 +25,7 @@ PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 
 def test_row_groups_and_states_are_whole_numbers() -> None:
     with pytest.raises(InvalidInput, match="choice_ptr must be whole numbers"):
-        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1.5, 2]))
+        fp.World.from_matrix(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1.5, 2]))
     with pytest.raises(InvalidInput, match="state must be at least 0"):
         fp.ring().choices(-1)
 
@@ -46,15 +47,15 @@ def test_positions_may_be_any_numbers_and_whole_ones_are_cells() -> None:
 def test_constructor_checks_what_it_is_given() -> None:
     half = sparse.csr_array([[0.5, 0.4]])
     with pytest.raises(InvalidInput, match=r"must sum to 1; got 0\.9 in row 0"):
-        fp.World(half, np.array([0, 1, 1]))
+        fp.World.from_matrix(half, np.array([0, 1, 1]))
     with pytest.raises(InvalidInput, match="choice_ptr must run from 0 to 1"):
-        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1]))
+        fp.World.from_matrix(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1]))
     with pytest.raises(InvalidInput, match="negative or NaN"):
-        fp.World(sparse.csr_array([[1.5, -0.5]]), np.array([0, 1, 1]))
+        fp.World.from_matrix(sparse.csr_array([[1.5, -0.5]]), np.array([0, 1, 1]))
     with pytest.raises(InvalidInput, match="labels must be 2 different names; got 1"):
-        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), labels=("a",))
+        fp.World.from_matrix(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), labels=("a",))
     with pytest.raises(InvalidInput, match="start must be at most 1"):
-        fp.World(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), start=2)
+        fp.World.from_matrix(sparse.csr_array([[0.5, 0.5]]), np.array([0, 1, 1]), start=2)
 
 
 @pytest.mark.parametrize("what", ["weights", "lengths"])
@@ -67,19 +68,19 @@ def test_weights_and_lengths_are_positive_and_one_per_choice(what: str) -> None:
         ([1.0, np.inf, 1.0, 1.0], "finite and above 0"),
     ):
         with pytest.raises(InvalidInput, match=f"{what} must (be|have) {rule}"):
-            fp.World(world.transitions, world.choice_ptr, **{what: np.array(values)})  # type: ignore[arg-type]
+            fp.World.from_matrix(world.transitions, world.choice_ptr, **{what: np.array(values)})
 
 
 def test_episodes_need_restart_and_starts() -> None:
     matrix, ptr = fp.World.from_graph(PATH).transitions, np.array([0, 1, 3, 4])
     starts = np.array([1.0, 0.0, 0.0])
-    with pytest.raises(InvalidInput, match="restart must go with starts"):
-        fp.World(matrix, ptr, starts=starts)
+    with pytest.raises(InvalidInput, match="restart and starts must be given together; got only starts"):
+        fp.World.from_matrix(matrix, ptr, starts=starts)
     with pytest.raises(InvalidInput, match=r"restart must be one probability per state \(3\)"):
-        fp.World(matrix, ptr, restart=np.array([0.0, 0.0, 1.5]), starts=starts)
+        fp.World.from_matrix(matrix, ptr, restart=np.array([0.0, 0.0, 1.5]), starts=starts)
     with pytest.raises(InvalidInput, match=r"starts must sum to 1; got 0\.5"):
-        fp.World(matrix, ptr, restart=np.zeros(3), starts=0.5 * starts)
-    world = fp.World(matrix, ptr, restart=np.array([0.0, 0.1, 1.0]), starts=starts)
+        fp.World.from_matrix(matrix, ptr, restart=np.zeros(3), starts=0.5 * starts)
+    world = fp.World.from_matrix(matrix, ptr, restart=np.array([0.0, 0.1, 1.0]), starts=starts)
     assert world.terminal.tolist() == [False, False, True]
     assert fp.ring().terminal.tolist() == [False] * 192
 
@@ -87,14 +88,14 @@ def test_episodes_need_restart_and_starts() -> None:
 def test_states_are_found_by_their_labels() -> None:
     world = fp.World.from_graph(PATH)
     assert [world.find_state(label) for label in (0, 2, 3, -1, "a")] == [0, 2, None, None, None]
-    named = fp.World(world.transitions, world.choice_ptr, labels=("a", ("b", 1), 7))
+    named = fp.World.from_matrix(world.transitions, world.choice_ptr, labels=("a", ("b", 1), 7))
     assert [named.find_state(label) for label in ("a", ("b", 1), 7, 0, "z")] == [0, 1, 2, None, None]
 
 
 def test_targets_are_states() -> None:
     assert fp.World.from_map("S.G").targets == np.array([2])
     with pytest.raises(InvalidInput, match=r"targets must lie in 0 … 2; got 3"):
-        fp.World(fp.grid((3,)).transitions, fp.grid((3,)).choice_ptr, targets=np.array([3]))
+        fp.World.from_matrix(fp.grid((3,)).transitions, fp.grid((3,)).choice_ptr, targets=np.array([3]))
 
 
 @pytest.mark.parametrize("make", [fp.four_rooms, lambda: fp.random_maze(9, 9, seed=2), lambda: fp.maze(wind=0.3)])
@@ -102,7 +103,6 @@ def test_a_copy_from_another_process_knows_what_the_world_knows(make: Callable[[
     world = make()
     again = pickle.loads(pickle.dumps(world))
     assert again.fingerprint == world.fingerprint
-    assert again.known.connected
     assert (again.symmetric, again.component_sizes, again.on_grid) == (
         world.symmetric,
         world.component_sizes,
@@ -114,29 +114,31 @@ def test_a_copy_from_another_process_knows_what_the_world_knows(make: Callable[[
         np.testing.assert_array_equal(again.floor, world.floor)
 
 
-def test_what_a_builder_knows_is_not_computed() -> None:
-    world = fp.grid((4,))
-    claimed = fp.World(world.transitions, world.choice_ptr).knowing(Known(symmetric=False, connected=True))
-    assert world.symmetric
-    assert not claimed.symmetric
-
-
-def test_a_changed_copy_does_not_keep_what_was_known() -> None:
+def test_a_copy_with_another_table_keeps_nothing_of_the_map() -> None:
     room = fp.open_room(4, 4)
     moves = room.transitions.toarray()
     moves[0] = 0.0
     moves[0, 15] = 1.0
-    changed = replace(room, transitions=sparse.csr_array(moves))
-    fresh = fp.World(sparse.csr_array(moves), room.choice_ptr)
+    changed = replace(room, source=replace(room.table, transitions=sparse.csr_array(moves)), positions=room.positions)
+    fresh = fp.World.from_matrix(sparse.csr_array(moves), room.choice_ptr)
     assert not changed.symmetric
     assert changed.floor is None
+    assert changed.on_grid
     np.testing.assert_array_equal(fp.score(changed, 2), fp.score(fresh, 2))
+
+
+def test_a_world_is_made_of_a_floor_or_a_table() -> None:
+    with pytest.raises(InvalidInput, match="source must be a Floor or a ChoiceTable; got ndarray"):
+        fp.World(np.ones((2, 2)))  # type: ignore[arg-type]
+    floor = Floor(np.ones((2, 3), dtype=bool))
+    assert fp.World(floor).table.n_choices == 14
+    assert fp.World(ChoiceTable.of_cells(floor.cells)).floor is None
 
 
 def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> None:
     mine = np.array([0, 1, 1], dtype=np.int32)
     matrix = sparse.csr_array([[0.5, 0.5]])
-    world = fp.World(matrix, mine)
+    world = fp.World.from_matrix(matrix, mine)
     for copy in (world, pickle.loads(pickle.dumps(world))):
         with pytest.raises(ValueError, match="read-only"):
             copy.transitions.data[0] = 1.0
@@ -148,10 +150,30 @@ def test_a_world_cannot_be_changed_and_does_not_freeze_the_callers_arrays() -> N
         world.name = "other"  # type: ignore[misc]
 
 
+def test_memory_that_somebody_can_write_to_is_copied(tmp_path: Path) -> None:
+    # A cycle of three states. Its arrays come as read-only views, and from files that are memory-mapped.
+    mine: list[NDArray[Any]] = [np.ones(3), np.array([1, 2, 0], dtype=np.int32), np.arange(4, dtype=np.int32)]
+    views = [array.view() for array in mine]
+    for number, (array, view) in enumerate(zip(mine, views, strict=True)):
+        view.setflags(write=False)
+        np.save(tmp_path / f"{number}.npy", array)
+    mapped = [np.load(tmp_path / f"{number}.npy", mmap_mode="r") for number in range(3)]
+    for data, indices, indptr in (views, mapped):
+        matrix = sparse.csr_array((data, indices, indptr), shape=(3, 3))
+        table = ChoiceTable(matrix, indptr)
+        for kept in (table.transitions.data, table.transitions.indices, table.transitions.indptr, table.choice_ptr):
+            assert not any(np.may_share_memory(kept, array) for array in (*mine, *mapped))
+    # What was closed as a whole is not copied.
+    for array in mine:
+        array.setflags(write=False)
+    table = ChoiceTable(sparse.csr_array(tuple(mine), shape=(3, 3)), mine[2])
+    assert np.may_share_memory(table.transitions.indices, mine[1])
+
+
 def test_stored_zeros_and_repeated_entries_are_tidied() -> None:
     untidy = sparse.csr_array(([0.5, 0.5, 0.0, 1.0, 0.5, 0.5], [1, 0, 2, 1, 2, 2], [0, 3, 4, 6]), shape=(3, 3))
     tidy = sparse.csr_array([[0.5, 0.5, 0.0], [0, 1.0, 0], [0, 0, 1.0]])
-    worlds = [fp.World(matrix, np.arange(4)) for matrix in (untidy, tidy)]
+    worlds = [fp.World.from_matrix(matrix, np.arange(4)) for matrix in (untidy, tidy)]
     assert worlds[0].fingerprint == worlds[1].fingerprint
     assert worlds[0].transitions.nnz == 4
 
@@ -170,8 +192,8 @@ def test_fingerprint_sees_the_dynamics_and_nothing_else() -> None:
     weighted = fp.World.from_graph(2 * PATH)
     assert weighted.fingerprint != fp.World.from_graph(PATH).fingerprint
     graph = fp.World.from_graph(PATH)
-    long = fp.World(graph.transitions, graph.choice_ptr, lengths=np.array([1.0, 1.0, 3.0, 3.0]))
-    heavy = fp.World(graph.transitions, graph.choice_ptr, weights=np.array([1.0, 1.0, 3.0, 3.0]))
+    long = fp.World.from_matrix(graph.transitions, graph.choice_ptr, lengths=np.array([1.0, 1.0, 3.0, 3.0]))
+    heavy = fp.World.from_matrix(graph.transitions, graph.choice_ptr, weights=np.array([1.0, 1.0, 3.0, 3.0]))
     assert len({graph.fingerprint, long.fingerprint, heavy.fingerprint}) == 3
 
 
@@ -186,7 +208,9 @@ def crossed(kind: Any, indices: list[int], indptr: list[int]) -> Any:
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix])
-@pytest.mark.parametrize("build", [fp.World.from_graph, lambda matrix: fp.World(matrix, np.array([0, 1, 2]))])
+@pytest.mark.parametrize(
+    "build", [fp.World.from_graph, lambda matrix: fp.World.from_matrix(matrix, np.array([0, 1, 2]))]
+)
 @pytest.mark.parametrize("wrong", [900_000_000, -1, 2])
 def test_columns_outside_the_matrix(kind: Any, build: Callable[[Any], fp.World], wrong: int) -> None:
     with pytest.raises(InvalidInput, match="matrix of numbers; got cs"):
@@ -236,43 +260,62 @@ def test_ragged_lists_and_words(ragged: Any) -> None:
 @pytest.mark.parametrize("actions", [[0.7, 1.9], [0, 2**40], [0, -(2**40)], np.ma.masked_equal([0, 1], 1), ["a", "b"]])
 def test_actions_are_whole_numbers_that_fit(actions: Any) -> None:
     with pytest.raises(InvalidInput, match="actions must"):
-        fp.World(TWO_ROWS, np.array([0, 1, 2]), actions=actions)
+        fp.World.from_matrix(TWO_ROWS, np.array([0, 1, 2]), actions=actions)
 
 
 def test_row_groups_beyond_32_bits_do_not_wrap() -> None:
     with pytest.raises(InvalidInput, match="choice_ptr must lie in"):
-        fp.World(TWO_ROWS, np.array([0, 2**32 + 1, 2]))
+        fp.World.from_matrix(TWO_ROWS, np.array([0, 2**32 + 1, 2]))
 
 
 def test_labels_are_different() -> None:
     with pytest.raises(InvalidInput, match="labels must be 2 different names; got 1"):
-        fp.World(TWO_ROWS, np.array([0, 1, 2]), labels=("a", "a"))
+        fp.World.from_matrix(TWO_ROWS, np.array([0, 1, 2]), labels=("a", "a"))
 
 
 @pytest.mark.parametrize("starts", [[0.5 + 1j, 0.5], np.ma.masked_equal([0.5, 0.5], 0.5), ["a", "b"]])
 def test_distributions_are_real_numbers(starts: Any) -> None:
     with pytest.raises(InvalidInput, match="starts must be"):
-        fp.World(TWO_ROWS, np.array([0, 1, 2]), restart=np.array([1.0, 0.0]), starts=starts)
+        fp.World.from_matrix(TWO_ROWS, np.array([0, 1, 2]), restart=np.array([1.0, 0.0]), starts=starts)
 
 
-@pytest.mark.parametrize("name", sorted(WORLDS))
-def test_every_kind_of_world_is_the_same_when_loaded(name: str, tmp_path: Path) -> None:
-    world = WORLDS[name]()
+@pytest.mark.parametrize("make", [fp.maze, lambda: fp.random_maze(200, 300, seed=3)])
+def test_a_map_is_saved_as_bits_and_loaded_as_a_map(make: Callable[[], fp.World], tmp_path: Path) -> None:
+    world = make()
     world.save(tmp_path / "world.npz")
+    floor = world.floor
+    assert floor is not None
+    assert (tmp_path / "world.npz").stat().st_size < floor.size / 8 + 8 * world.n_states * bool(world.labels) + 3_000
     loaded = fp.World.load(tmp_path / "world.npz")
-    if world.floor is not None:
-        # A map of text may have more wall around it than a world remembers.
-        assert loaded.floor is not None
-        cut, whole = (floor[np.ix_(*ranges(floor))] for floor in (loaded.floor, world.floor))
-        np.testing.assert_array_equal(cut, whole)
-        # A changed copy does not have what its builder knew.
-        world = replace(world)
-    assert_same_world(loaded, world)
+    assert isinstance(loaded.source, Floor)
+    # With its walls: the frame is part of a checkpoint.
+    np.testing.assert_array_equal(loaded.source.cells, floor.cells)
 
 
-def ranges(floor: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Rows and columns from the first to the last that have floor."""
-    return [np.arange(*(np.flatnonzero(floor.any(axis=axis))[[0, -1]] + [0, 1])) for axis in (1, 0)]
+def test_a_file_of_an_unconnected_map_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "world.npz"
+    fp.maze().save(path)
+    facts, arrays = read_arrays(path, "farpoint-world")
+    write_arrays(path, "farpoint-world", facts, {"floor": np.full_like(arrays["floor"], 0b10100101), **_but(arrays)})
+    with pytest.raises(InvalidFile, match="must hold a world; got one that is invalid"):
+        fp.World.load(path)
+    write_arrays(path, "farpoint-world", {**facts, "shape": [16, 17]}, arrays)
+    with pytest.raises(InvalidFile, match="its map has another shape"):
+        fp.World.load(path)
+
+
+def _but(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name: array for name, array in arrays.items() if name != "floor"}
+
+
+def test_files_without_notes_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "world.npz"
+    world = fp.maze(wind=0.1)
+    world.save(path)
+    facts, arrays = read_arrays(path, "farpoint-world")
+    older = {name: fact for name, fact in facts.items() if name not in ("notes", "keyed_by")}
+    write_arrays(path, "farpoint-world", older, arrays)
+    assert_same_world(fp.World.load(path), world)
 
 
 def test_options_of_samples_are_used_elsewhere(tmp_path: Path) -> None:
@@ -308,7 +351,7 @@ def test_what_is_no_world_is_refused(tmp_path: Path) -> None:
     fp.discover(fp.ring()).save(path)
     with pytest.raises(InvalidFile, match="must be a file of farpoint-world; got another kind"):
         fp.World.load(path)
-    fp.ring().save(path)
+    fp.ring(0.1).save(path)
     facts, arrays = read_arrays(path, "farpoint-world")
     write_arrays(path, "farpoint-world", facts, {name: a for name, a in arrays.items() if name != "choice_ptr"})
     with pytest.raises(InvalidFile, match="some of its arrays are missing"):
@@ -323,3 +366,36 @@ def test_what_is_no_world_is_refused(tmp_path: Path) -> None:
     write_arrays(path, "farpoint-world", facts, {**arrays, "labels": np.frombuffer(b"[[1]]", dtype=np.uint8)})
     with pytest.raises(InvalidFile, match="must hold all parts of a world"):
         fp.World.load(path)
+
+
+@pytest.mark.parametrize("make", [fp.maze, lambda: fp.maze(0.1)])
+def test_notes_and_the_origin_of_labels_travel_with_the_world(make: Callable[[], fp.World], tmp_path: Path) -> None:
+    noted = replace(make(), notes=("kept 41 of 57 states",), keyed_by="table")
+    noted.save(tmp_path / "world.npz")
+    for copy in (noted, pickle.loads(pickle.dumps(noted)), replace(noted, start=1), fp.World.load(tmp_path / "world")):
+        assert (copy.notes, copy.keyed_by) == (("kept 41 of 57 states",), "table")
+    assert (make().notes, make().keyed_by) == ((), "observation")
+
+
+def test_notes_are_texts_and_labels_come_from_what_is_known() -> None:
+    with pytest.raises(InvalidInput, match="notes must be a tuple of texts; got 'one'"):
+        replace(fp.maze(), notes="one")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="notes must be a tuple of texts; got 3 among them"):
+        replace(fp.maze(), notes=(3,))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="keyed_by must be one of observation, table, minigrid; got 'place'"):
+        replace(fp.maze(), keyed_by="place")
+
+
+@pytest.mark.parametrize("make", [fp.maze, lambda: fp.maze(0.1)])
+def test_what_is_cached_belongs_to_one_world(make: Callable[[], fp.World]) -> None:
+    calls: list[fp.World] = []
+
+    def counted(world: fp.World) -> int:
+        calls.append(world)
+        return len(calls)
+
+    world = make()
+    assert (world.cached(counted), world.cached(counted)) == (1, 1)
+    # Neither a changed nor a pickled copy has it.
+    assert "_made" not in pickle.loads(pickle.dumps(world)).__dict__
+    assert replace(world, start=1).cached(counted) == 2

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from farpoint.options.methods.average import average_options
 from farpoint.options.methods.betweenness import betweenness_options
 from farpoint.options.methods.bottleneck import bottleneck_options
 from farpoint.options.methods.cover import cover_options
@@ -19,6 +20,7 @@ from farpoint.worlds import World
 METHODS: dict[str, Callable[[World, DiscoveryRequest], OptionSet]] = {
     "diffusion": diffusion_options,
     "farpoint": farpoint_options,
+    "average": average_options,
     "eigen": eigenoptions,
     "cover": cover_options,
     "betweenness": betweenness_options,

@@ -20,23 +20,22 @@ def betweenness_options(world: World, request: DiscoveryRequest) -> OptionSet:
     """Return options to the states that more shortest routes pass than their neighbors, the highest first.
 
     An option starts wherever its goal can be reached, and ends there. Of worlds of more than 20 000 states the
-    betweenness is that of 1 000 sources; ``record["bound"]`` says how far it may be off. If there are fewer local
-    maxima than options, the states of highest betweenness fill up.
+    betweenness is that of 1 000 sources. If there are fewer local maxima than options, the states of highest
+    betweenness fill up.
     """
     n_options = count_options(world, request)
     n_sources = None if world.n_states <= _EXACT_STATES else _SOURCES
-    found = centrality.betweenness(world, n_sources=n_sources, seed=request.seed, n_jobs=request.scoring.n_jobs)
+    found = centrality.betweenness(world, n_sources=n_sources, seed=request.seed, n_jobs=request.n_jobs)
     allowed = goal_states(world)
-    maxima = find_goals(world, found.values).states
+    maxima = find_goals(world, found).states
     maxima = maxima[np.isin(maxima, allowed)]
-    others = allowed[np.argsort(-found.values[allowed], kind="stable")]
+    others = allowed[np.argsort(-found[allowed], kind="stable")]
     goals = np.concatenate([maxima, others[~np.isin(others, maxima)]])[:n_options]
     n_maxima = min(maxima.size, n_options)
     record = {
-        "n_sources": found.n_sources,
-        "bound": float(found.bound.max()),
+        "n_sources": n_sources or world.n_states,
         "choice": f"of {maxima.size} local maxima of betweenness the {n_maxima} highest"
         + (f", and the {n_options - n_maxima} highest other states" if n_options > n_maxima else ""),
-        "heights": found.values[goals],
+        "heights": found[goals],
     }
     return OptionSet(world, goals, "betweenness", record)

@@ -13,9 +13,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from farpoint.diffusion import Walk
-from farpoint.diffusion.spectra.decomposition import walk_spectrum
+from farpoint.diffusion.spectral import walk_spectrum
 from farpoint.options.methods.diffusion import count_options
-from farpoint.options.methods.request import DiscoveryRequest, check_memory, goal_states
+from farpoint.options.methods.request import DiscoveryRequest, check_memory
 from farpoint.options.option_set import OptionSet
 from farpoint.worlds import World
 
@@ -29,8 +29,7 @@ def bottleneck_options(world: World, request: DiscoveryRequest) -> OptionSet:
     n_options = count_options(world, request)
     check_memory(world, n_options, (n_options + 7) // 8)
     graph = csr_array(Walk.of(world).symmetrized().moves)
-    allowed = np.zeros(world.n_states, dtype=bool)
-    allowed[goal_states(world)] = True
+    allowed = ~world.terminal
     goals: list[int] = []
     regions: list[NDArray[np.bool_]] = []
     values: list[float] = []

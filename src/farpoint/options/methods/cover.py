@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from farpoint.diffusion import Walk
-from farpoint.diffusion.spectra.bases import fixed_signs
-from farpoint.diffusion.spectra.decomposition import SMALL, walk_spectrum
-from farpoint.diffusion.spectra.laplacian import Laplacian
-from farpoint.diffusion.spectra.leading import FiedlerVectors
+from farpoint.diffusion.lanczos import FiedlerVectors
+from farpoint.diffusion.spectral import SMALL, Laplacian, fixed_signs, walk_spectrum
 from farpoint.options.methods.diffusion import count_options
 from farpoint.options.methods.eigen import affordable_walk
 from farpoint.options.methods.request import DiscoveryRequest, check_memory, goal_states
@@ -53,6 +54,7 @@ class GrowingGraph:
     def add_edge(self, low: int, high: int) -> None:
         """Add an edge of weight 1 between two states."""
         if self._large is None:
-            self._walk = self._walk.with_edge(low, high)
+            edge = csr_array(([1.0, 1.0], ([low, high], [high, low])), shape=self._walk.moves.shape)
+            self._walk = replace(self._walk, matrix=csr_array(self._walk.moves + edge), floor=None)
         else:
             self._large.add_edge(low, high)

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from farpoint.diffusion import Goals, Scores, Walk, refine_goals
-from farpoint.diffusion.goals.maxima import check_prominence, goals_of
-from farpoint.diffusion.scores.request import DEFAULT_T
-from farpoint.diffusion.scores.solve import walk_scores
+from farpoint.diffusion import Goals, Scores, score
+from farpoint.diffusion.goals import check_prominence, goals_of
+from farpoint.diffusion.scoring import DEFAULT_T
 from farpoint.errors import InvalidInput
-from farpoint.options.curves import judge_sets
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first
 from farpoint.options.option_set import OptionSet
-from farpoint.options.record import Later, Record
 from farpoint.worlds import World
 
-# The times that t="auto" chooses among.
-AUTO_TIMES = (1, 2, 4, 8, 16, 32, 64, 128)
 # An environment has hundreds of local maxima; beyond this many options more are hardly better (docs/choices.md).
 MOST_BY_DEFAULT = 20
+
+
+class TooFewMaxima(InvalidInput):
+    """More options were asked for than the score has local maxima."""
 
 
 def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
@@ -31,73 +28,38 @@ def diffusion_options(world: World, request: DiscoveryRequest) -> OptionSet:
     the paper's 4, where it has enough maxima; of those of a world with episodes the most prominent are taken, elsewhere
     those that are spread farthest.
     """
-    walk = Walk.of(world)
     number = request.n_options
-    if request.t_auto:
-        return _at_the_best_time(world, walk, request)
     if number is not None and not request.t_given:
-        scores, goals = _with_enough(world, walk, request, number)
+        scores, goals = _with_enough(world, request, number)
         why_t = f"t = {scores.t:g}, as in the paper"
         if scores.t < DEFAULT_T:
             why_t = f"t = {scores.t:g}, the largest up to {DEFAULT_T} with {number} local maxima"
     else:
-        scores = walk_scores(walk, request.scoring)
+        scores = score(world, request.t, **request.scoring)
         goals = _goals_of(world, scores, request)
         why_t = f"t = {scores.t:g}, {'as asked for' if request.t_given else 'as in the paper'}"
-    if len(goals) == 0:
-        raise InvalidInput(f"min_prominence must leave at least one goal; got {request.min_prominence:g}.")
+    found = len(goals)
+    if found == 0:
+        raise _none_left(request.min_prominence)
     episodic = world.restart is not None
     if number is None and not request.t_given and episodic:
-        number = min(MOST_BY_DEFAULT, len(goals))
-    goals, why_these = _chosen(world, scores, goals, number, by_prominence=episodic or request.t_given)
-    return _options_of(world, scores, goals, f"{why_t}; {why_these}")
-
-
-def _options_of(world: World, scores: Scores, goals: Goals, choice: str) -> OptionSet:
-    record = Record(
-        t=scores.t,
-        solver=scores.solver,
-        form=scores.form,
-        reason=scores.reason,
-        choice=choice,
-        heights=goals.heights,
-        prominences=Later(lambda: goals.prominences),
-    )
+        number = min(MOST_BY_DEFAULT, found)
+    why_these = f"all of its {found} local maxima"
+    if number is not None and number != found:
+        goals, why_these = _chosen(world, scores, goals, number, by_prominence=episodic or request.t_given)
+    choice = f"{why_t}; {why_these}"
+    if scores.standard_error is not None:
+        error = float(np.median(scores.standard_error / scores.values))
+        choice += f"; they are maxima of an estimate (standard error {error:.1g} of a score), not of the score itself"
+    record = {
+        "t": scores.t,
+        "solver": scores.solver,
+        "form": scores.form,
+        "reason": scores.reason,
+        "choice": choice,
+        "maxima": goals,
+    }
     return OptionSet(world, goals.states, "diffusion", record)
-
-
-def goals_over_time(world: World, request: DiscoveryRequest) -> list[tuple[Scores, Goals]]:
-    """Return the score and its goals at each of the times that ``t="auto"`` chooses among, where there are any."""
-    walk = Walk.of(world)
-    found = []
-    for t in AUTO_TIMES:
-        scores = walk_scores(walk, replace(request.scoring, t=t))
-        goals = _goals_of(world, scores, request)
-        if len(goals):
-            found.append((scores, goals))
-    return found
-
-
-def _at_the_best_time(world: World, walk: Walk, request: DiscoveryRequest) -> OptionSet:
-    """Return the options of the t with which an agent that acts at random needs the fewest steps."""
-    number = request.n_options
-    found = goals_over_time(world, request)
-    if number is not None:
-        enough = [(scores, farthest_first(world, goals, number)) for scores, goals in found if len(goals) >= number]
-        if not enough:
-            most = max(len(goals) for _, goals in found)
-            raise InvalidInput(_too_few(number, most, f"for any t from 1 to {AUTO_TIMES[-1]}"))
-        found = enough
-    sets = [goals.states for _, goals in found]
-    judged = judge_sets(world, sets, objective=request.objective, seed=request.seed, n_jobs=request.scoring.n_jobs)
-    best = int(judged.values.argmin())
-    scores, goals = found[best]
-    these = "all of its" if number is None else f"the highest and those farthest from each other, {number} of its"
-    times = ", ".join(f"{one.t:g}" for one, _ in found)
-    return _options_of(
-        world, scores, goals,
-        f"t = {scores.t:g}, of {times} the one with the fewest steps ({judged.values[best]:.4g}); {these} local maxima",
-    )  # fmt: skip
 
 
 def count_options(world: World, request: DiscoveryRequest) -> int:
@@ -105,15 +67,11 @@ def count_options(world: World, request: DiscoveryRequest) -> int:
     return len(diffusion_options(world, request)) if request.n_options is None else request.n_options
 
 
-def _chosen(
-    world: World, scores: Scores, goals: Goals, number: int | None, *, by_prominence: bool
-) -> tuple[Goals, str]:
-    """Return ``number`` of the goals, or all of them, and how they were chosen."""
+def _chosen(world: World, scores: Scores, goals: Goals, number: int, *, by_prominence: bool) -> tuple[Goals, str]:
+    """Return ``number`` of the goals, and how they were chosen."""
     found = len(goals)
-    if number is None or number == found:
-        return goals, f"all of its {found} local maxima"
     if number > found:
-        raise InvalidInput(_too_few(number, found, f"at t = {scores.t:g}"))
+        raise _too_few(number, found, f"at t = {scores.t:g}")
     if by_prominence:
         return goals.most_prominent(number), f"of its {found} local maxima the {number} most prominent"
     spread = farthest_first(world, goals, number)
@@ -122,31 +80,34 @@ def _chosen(
 
 def _goals_of(world: World, scores: Scores, request: DiscoveryRequest) -> Goals:
     """Return the local maxima, without states in which an episode ends: an option into those would end it."""
-    if scores.solver == "probes":
-        goals = refine_goals(world, scores, n_jobs=request.scoring.n_jobs)
-        goals = goals.where(goals.prominences >= check_prominence(request.min_prominence))
-    else:
-        # The scores are nobody else's, so that their prominences need no copy of them.
-        goals = goals_of(world, np.asarray(scores), check_prominence(request.min_prominence))
+    prominence = check_prominence(request.min_prominence)
+    # The scores are nobody else's, so that their prominences need no copy of them.
+    goals = goals_of(world, scores.values, prominence, n_jobs=request.n_jobs)
     if world.restart is None:
         return goals
     return goals.where(np.isin(goals.states, goal_states(world)))
 
 
-def _too_few(wanted: int, available: int, where: str) -> str:
-    return (
+def _none_left(min_prominence: float) -> InvalidInput:
+    return InvalidInput(f"min_prominence must leave at least one goal; got {min_prominence:g}.")
+
+
+def _too_few(wanted: int, available: int, where: str) -> TooFewMaxima:
+    return TooFewMaxima(
         f"n_options must be at most the number of local maxima of the score; got {wanted}, and there are {available} "
         f"{where}. Ask for fewer, or use method='random'."
     )
 
 
-def _with_enough(world: World, walk: Walk, request: DiscoveryRequest, number: int) -> tuple[Scores, Goals]:
+def _with_enough(world: World, request: DiscoveryRequest, number: int) -> tuple[Scores, Goals]:
     """Return score and goals at the paper's t or, where that has too few local maxima, at the largest below it."""
     most = 0
     for t in range(DEFAULT_T, 0, -1):
-        scores = walk_scores(walk, replace(request.scoring, t=t))
+        scores = score(world, t, **request.scoring)
         goals = _goals_of(world, scores, request)
         if len(goals) >= number:
             return scores, goals
         most = max(most, len(goals))
-    raise InvalidInput(_too_few(number, most, f"for any t from 1 to {DEFAULT_T}"))
+    if most == 0:
+        raise _none_left(request.min_prominence)
+    raise _too_few(number, most, f"for any t from 1 to {DEFAULT_T}")

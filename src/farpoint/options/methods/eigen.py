@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from farpoint.diffusion import Walk
-from farpoint.diffusion.scores.choose import POLAR_LIMIT
-from farpoint.diffusion.spectra.decomposition import walk_spectrum
-from farpoint.diffusion.spectra.leading import is_wide
+from farpoint.diffusion.lanczos import is_wide
+from farpoint.diffusion.scoring import POLAR_LIMIT
+from farpoint.diffusion.spectral import walk_spectrum
 from farpoint.errors import check_integer
 from farpoint.options.methods.diffusion import count_options
 from farpoint.options.methods.request import DiscoveryRequest, check_memory

@@ -1,7 +1,7 @@
 """Our own choice of goals: those with which an agent that acts at random needs the fewest steps.
 
-Where diffusion options take the local maxima of a score, this takes what is measured in the end (exact mean steps, or
-another objective) and minimizes it over sets of goals, and over how often an option is taken. It begins with the
+Where diffusion options take the local maxima of a score, this takes what is measured in the end (exact mean steps) and
+minimizes it over sets of goals, and over how often an option is taken. It begins with the
 diffusion goals and with the best goals one by one, and exchanges goals while that helps (`exchange`). Small worlds are
 searched whole. In larger ones the targets are a sample, another one in each round, and the candidates first local
 maxima and states spread over the world, and then what lies around the goals found so far, nearer and nearer.
@@ -13,18 +13,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
-from farpoint.diffusion import Walk, find_goals
-from farpoint.diffusion.scores.solve import walk_scores
-from farpoint.errors import InvalidInput, check_memory
-from farpoint.options.exchange import exchanged_goals, greedy_goals, objective_of
-from farpoint.options.goal_tables import GoalSteps, goal_steps
-from farpoint.options.methods.diffusion import count_options, diffusion_options
+from farpoint.diffusion import find_goals, score
+from farpoint.errors import check_memory
+from farpoint.options.goal_tables import (
+    GoalSteps,
+    Targets,
+    both_ways,
+    drawn_targets,
+    exchanged_goals,
+    goal_steps,
+    greedy_goals,
+    is_crossable,
+    mean_objective,
+)
+from farpoint.options.methods.diffusion import TooFewMaxima, count_options, diffusion_options
 from farpoint.options.methods.request import DiscoveryRequest, goal_states
 from farpoint.options.methods.spread import farthest_first, spread_states
 from farpoint.options.option_set import OptionSet
-from farpoint.options.planning import Targets, both_ways, drawn_targets, is_crossable
 from farpoint.options.probability import usual_option_probability
 from farpoint.worlds import World
 
@@ -56,7 +62,7 @@ class _Found:
 
 
 def farpoint_options(world: World, request: DiscoveryRequest) -> OptionSet:
-    """Return the options with the least objective that an exchange of goals finds; the record says how much it is.
+    """Return the options with the fewest mean steps that an exchange of goals finds; the record says how much it is.
 
     In a world with episodes, or one that cannot be crossed in both directions, steps are those on its moves taken both
     ways, and how often an option is taken follows the rule of `OptionSet.option_probability`.
@@ -68,23 +74,15 @@ def farpoint_options(world: World, request: DiscoveryRequest) -> OptionSet:
     order = np.sort(best.goals)
     both_ways = search.plan is not world
     record = {
-        "objective": request.objective,
         "value": best.value,
         "choice": (
-            f"the {n_options} goals with the least {_SAID[request.objective]} that exchanges found: {best.value:.4g}"
+            f"the {n_options} goals with the least mean steps between states that exchanges found: {best.value:.4g}"
             + (", on moves taken both ways" if both_ways else "")
         ),
     }
     if not both_ways:
         record["option_probability"] = best.option_probability
     return OptionSet(world, order, "farpoint", record)
-
-
-_SAID = {
-    "mean": "mean steps between states",
-    "worst": "mean steps to the state that is hardest to reach",
-    "cover": "estimated time to visit every state",
-}
 
 
 class _Search:
@@ -109,7 +107,7 @@ class _Search:
     def run(self, n_options: int) -> _Found:
         """Return the best goals, by targets that they were not chosen by where there are others."""
         given = self._given(n_options)
-        objective, n_jobs = self.request.objective, self.request.scoring.n_jobs
+        n_jobs, progress = self.request.n_jobs, self.request.scoring.get("progress")
         found = begun = self._with_best_probability(given, self._first_probability(given))
         whole = self.n_candidates(n_options) == self.allowed.size
         n_rounds = _MOST_ROUNDS if whole else 1 + len(_RADII)
@@ -117,17 +115,17 @@ class _Search:
             candidates = self._candidates(found, number)
             tables = self._tables(candidates, found.option_probability, self._drawn(found.goals, self.n_targets))
             starts = [np.searchsorted(candidates, found.goals)]
-            before = float(objective_of(tables.mean_steps(starts[0]), objective, tables.weights))
+            before = float(mean_objective(tables.mean_steps(starts[0]), tables.weights))
             if whole and number == 0:
-                starts.append(greedy_goals(tables, n_options, objective, n_jobs)[0])
+                starts.append(greedy_goals(tables, n_options, n_jobs)[0])
             gain = {} if whole else {"min_gain": _WORTH_AN_EXCHANGE}
-            tried = [exchanged_goals(tables, start, objective, n_jobs, **gain) for start in starts]
+            tried = [exchanged_goals(tables, start, n_jobs, **gain) for start in starts]
             places, value = min(tried, key=lambda pair: pair[1])
             found = _Found(np.sort(candidates[places]), found.option_probability, value)
             if whole or number in (0, n_rounds - 1):
                 found = self._with_best_probability(found.goals, found.option_probability)
-            if self.request.scoring.progress is not None:
-                self.request.scoring.progress(number + 1, n_rounds)
+            if progress is not None:
+                progress(number + 1, n_rounds)
             if whole and found.value > before * (1.0 - _WORTH_A_ROUND):
                 break
         return self._checked(found, begun)
@@ -136,7 +134,7 @@ class _Search:
         """Return the diffusion goals, or, where there are not so many, states that are spread over the world."""
         try:
             return np.sort(diffusion_options(self.world, replace(self.request, n_options=n_options)).goals)
-        except InvalidInput:
+        except TooFewMaxima:
             return spread_states(self.plan, self.allowed, n_options)
 
     def _first_probability(self, goals: NDArray[np.int64]) -> float:
@@ -146,13 +144,13 @@ class _Search:
 
     def _tables(self, candidates: NDArray[np.int64], option_probability: float, targets: Targets) -> GoalSteps:
         return goal_steps(
-            self.plan, candidates, targets.states, option_probability, self.request.scoring.n_jobs,
+            self.plan, candidates, targets.states, option_probability, self.request.n_jobs,
             weights=targets.weights,
         )  # fmt: skip
 
     def _value(self, goals: NDArray[np.int64], option_probability: float, targets: Targets) -> float:
         tables = self._tables(goals, option_probability, targets)
-        return float(objective_of(tables.mean_steps(np.arange(goals.size)), self.request.objective, tables.weights))
+        return float(mean_objective(tables.mean_steps(np.arange(goals.size)), tables.weights))
 
     def _with_best_probability(self, goals: NDArray[np.int64], option_probability: float) -> _Found:
         """Return the goals with the probability that is best for them, unless it is given or there are episodes."""
@@ -166,6 +164,7 @@ class _Search:
 
     def _best_probability(self, goals: NDArray[np.int64], option_probability: float, targets: Targets) -> float:
         """Return the best probability near the given one."""
+        from scipy.optimize import minimize_scalar  # takes 0.15 s to import, and no other method needs it
 
         def value(place: float) -> float:
             return float(np.log(self._value(goals, float(np.exp(place)), targets)))
@@ -190,8 +189,8 @@ class _Search:
         if n_candidates == self.allowed.size:
             return self.allowed
         if number == 0:
-            walk = Walk.of(self.world)
-            maxima = find_goals(self.world, walk_scores(walk, self.request.scoring))
+            scores = score(self.world, self.request.t, **self.request.scoring)
+            maxima = find_goals(self.world, scores, n_jobs=self.request.n_jobs)
             maxima = maxima.where(np.isin(maxima.states, self.allowed))
             if len(maxima) > n_candidates // 2:
                 maxima = farthest_first(self.plan, maxima, n_candidates // 2)

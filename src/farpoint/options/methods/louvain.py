@@ -13,6 +13,7 @@ from farpoint.errors import InvalidInput, MissingExtra
 from farpoint.options.methods.diffusion import count_options
 from farpoint.options.methods.request import DiscoveryRequest, check_memory
 from farpoint.options.option_set import OptionSet
+from farpoint.options.routes import moves_to_any
 from farpoint.worlds import World
 
 # The resolution of modularity that the paper has.
@@ -47,7 +48,7 @@ def louvain_options(world: World, request: DiscoveryRequest) -> OptionSet:
     climbs = np.empty((n_options, world.n_states))
     regions = np.empty((n_options, world.n_states), dtype=bool)
     for number, (members, source, target) in enumerate(pairs[:n_options]):
-        moves = _moves_to_set(world, np.flatnonzero((members == target) & ~world.terminal))
+        moves = moves_to_any(world.incoming, np.flatnonzero((members == target) & ~world.terminal).tolist())
         reached = np.isfinite(moves)
         climbs[number] = -np.where(reached, moves, world.n_states)
         regions[number] = (members == source) & reached
@@ -93,13 +94,3 @@ def _next_to_each_other(world: World, members: NDArray[np.int64]) -> list[tuple[
     ).tocsr().tocoo()  # fmt: skip
     order = np.lexsort((between.col, between.row, -between.data))
     return [(int(between.row[place]), int(between.col[place])) for place in order]
-
-
-def _moves_to_set(world: World, states: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the least number of moves from every state to one of a set of states."""
-    from farpoint.options.search_kernels import come_nearer
-
-    moves, graph = np.full(world.n_states, np.inf), world.incoming
-    for state in states:
-        come_nearer(graph.indptr, graph.indices, int(state), moves)
-    return moves

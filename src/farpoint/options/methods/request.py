@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from farpoint.diffusion import ScoreRequest
 from farpoint.errors import InvalidInput, check_integer
 from farpoint.worlds import World
 
@@ -19,26 +20,24 @@ _MOST_BYTES = 4 * 2**30
 class DiscoveryRequest:
     """The parameters of one discovery; see `discover` for their meaning.
 
-    ``scoring`` holds those of the score. ``t_given`` is False where t is to be chosen for ``n_options``, and ``t_auto``
-    True where it is to be chosen by the steps that options take.
+    ``scoring`` holds keyword arguments of `score`. ``t_given`` is False where t is to be chosen for ``n_options``.
     """
 
-    scoring: ScoreRequest
+    t: float
+    scoring: Mapping[str, Any]
     t_given: bool
     n_options: int | None
     seed: int
     min_prominence: float
     include_first: bool
-    objective: str = "mean"
-    option_probability: float | None = None
-    t_auto: bool = False
+    option_probability: float | None
+    n_jobs: int
 
     def check_number(self, world: World) -> None:
         """Fail if there are more options than states that an option may lead to."""
-        if self.n_options is not None:
-            most = world.n_states if world.restart is None else goal_states(world).size
-            if check_integer("n_options", self.n_options, 1) > most:
-                raise InvalidInput(f"n_options must be at most the number of states ({most}); got {self.n_options}.")
+        most = world.n_states if world.restart is None else goal_states(world).size
+        if check_integer("n_options", self.n_options, 1) > most:
+            raise InvalidInput(f"n_options must be at most the number of states ({most}); got {self.n_options}.")
 
 
 def goal_states(world: World) -> NDArray[np.int64]:

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from farpoint.diffusion import Goals
 from farpoint.options.map_routes import LARGE_MAP, MapDistances, map_cells
+from farpoint.options.routes import lower_distances, moves_to_any
 from farpoint.worlds import World
-from farpoint.worlds.map_world import MapWorld
+from farpoint.worlds.floors import Floor
 
 
 def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
@@ -17,13 +18,13 @@ def farthest_first(world: World, goals: Goals, n_goals: int) -> Goals:
     Distances are moves in either direction; of equally far goals the highest is taken. The order stays that of
     ``goals``. The K searches together cost little more than one, for each goes only where it leads nearer.
     """
-    if isinstance(world, MapWorld) and world.n_states > LARGE_MAP:
-        return _farthest_on_map(world, goals, n_goals)
+    if world.n_states > LARGE_MAP and world.floor is not None:
+        return _farthest_on_map(world.floor, goals, n_goals)
     return goals.where(_far_from_each_other(world, goals.states, n_goals, np.empty(0, dtype=np.int64)))
 
 
-def _farthest_on_map(world: MapWorld, goals: Goals, n_goals: int) -> Goals:
-    distances, cells = MapDistances(world), map_cells(world, goals.states)
+def _farthest_on_map(floor: Floor, goals: Goals, n_goals: int) -> Goals:
+    distances, cells = MapDistances(floor), map_cells(floor, goals.states)
     taken = np.zeros(len(goals), dtype=bool)
     for _ in range(n_goals):
         farthest = int(np.where(taken, -1.0, distances.at(cells)).argmax())
@@ -53,14 +54,10 @@ def _far_from_each_other(
     world: World, states: NDArray[np.int64], number: int, far_from: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     """Return which of the states are taken, one after the other the farthest from ``far_from`` and those taken."""
-    from farpoint.options.search_kernels import come_nearer
-
-    graph, moves = world.neighbors, np.full(world.n_states, np.inf)
-    for state in far_from:
-        come_nearer(graph.indptr, graph.indices, int(state), moves)
+    graph, moves = world.neighbors, moves_to_any(world.neighbors, far_from.tolist())
     taken = np.zeros(states.size, dtype=bool)
     for _ in range(number):
         farthest = int(np.where(taken, -1.0, moves[states]).argmax())
         taken[farthest] = True
-        come_nearer(graph.indptr, graph.indices, int(states[farthest]), moves)
+        lower_distances(graph.indptr, graph.indices, int(states[farthest]), moves)
     return taken

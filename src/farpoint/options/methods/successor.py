@@ -15,8 +15,8 @@ from farpoint.diffusion import Walk
 from farpoint.options.following import factored
 from farpoint.options.methods.diffusion import count_options
 from farpoint.options.methods.request import DiscoveryRequest, check_memory, goal_states
-from farpoint.options.moves import primitive_moves
 from farpoint.options.option_set import OptionSet
+from farpoint.options.routes import primitive_moves
 from farpoint.worlds import World
 
 GAMMA = 0.95
@@ -42,7 +42,7 @@ def successor_options(world: World, request: DiscoveryRequest) -> OptionSet:
     goals: list[int] = []
     for number in range(n_options):
         inside = np.flatnonzero(members == number)
-        # A cluster that lost its last state has no landmark of its own: take the state farthest from all others.
+        # A cluster that lost its last state has no landmark of its own; one is drawn below.
         if inside.size == 0:
             continue
         distances = np.square(features[inside] - centers[number]).sum(axis=1)

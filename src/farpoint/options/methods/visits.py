@@ -9,7 +9,6 @@ from farpoint.options.methods.diffusion import count_options
 from farpoint.options.methods.request import DiscoveryRequest, check_memory, goal_states
 from farpoint.options.option import Option
 from farpoint.options.option_set import OptionSet
-from farpoint.options.potentials import Potentials
 from farpoint.options.routes import steps_to
 from farpoint.worlds import World
 
@@ -30,14 +29,12 @@ def visits_options(world: World, request: DiscoveryRequest) -> OptionSet:
     """
     n_options = count_options(world, request)
     check_memory(world, n_options, (n_options + 7) // 8)
-    allowed = np.zeros(world.n_states, dtype=bool)
-    allowed[goal_states(world)] = True
+    allowed = ~world.terminal
     routes = random_routes(world, _TASKS, seed=request.seed)
     ever = _counts(routes, world.n_states)
     remaining = routes
     goals: list[int] = []
     regions = np.empty((n_options, world.n_states), dtype=bool)
-    potentials = Potentials(world)
     while len(goals) < n_options:
         counts = np.where(allowed, _counts(remaining, world.n_states), -1)
         counts[goals] = -1
@@ -46,8 +43,7 @@ def visits_options(world: World, request: DiscoveryRequest) -> OptionSet:
             counts = np.where(allowed, ever, -1)
             counts[goals] = -1
         goal = int(counts.argmax())
-        moves = potentials.of(goal)
-        regions[len(goals)] = _region(routes, goal, moves if isinstance(moves, np.ndarray) else moves())
+        regions[len(goals)] = _region(routes, goal, steps_to(world, goal))
         goals.append(goal)
         remaining = [route for route in remaining if goal not in route]
     record = {"seed": request.seed, "visits": ever[goals]}

@@ -1,3 +1,4 @@
+// @ts-check
 // What the page shows, in its address and in the browser's own storage.
 
 const STORE = "farpoint-studio";
@@ -15,7 +16,7 @@ async function unsqueeze(bytes, most) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > most) throw new Error("The map in this address is too large.");
+    if (size > most) throw new Error("more than its size");
     parts.push(value);
   }
   const result = new Uint8Array(size);
@@ -27,24 +28,32 @@ async function unsqueeze(bytes, most) {
   return result;
 }
 
-function toText(bytes) {
+export function toBase64(bytes) {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(text);
 }
 
-function fromText(text) {
-  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (symbol) => symbol.charCodeAt(0));
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (symbol) => symbol.charCodeAt(0));
 }
 
 export async function writeMap(rows, cols, cells) {
-  return `${rows}.${cols}.${toText(await squeeze(cells))}`;
+  const packed = toBase64(await squeeze(cells));
+  return `${rows}.${cols}.${packed.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
 }
 
-export async function readMap(text) {
-  const [rows, cols, packed] = text.split(".");
-  const cells = await unsqueeze(fromText(packed), Number(rows) * Number(cols));
-  return { source: { kind: "cells", rows: Number(rows), cols: Number(cols) }, cells };
+// The map in a text, of at most so many cells: a link comes from anybody.
+export async function readMap(text, most) {
+  const [rows, cols, packed = ""] = text.split(".");
+  const size = Number(rows) * Number(cols);
+  if (!(size <= most)) throw new Error("The map in this link is damaged or too large.");
+  try {
+    const cells = await unsqueeze(fromBase64(packed.replaceAll("-", "+").replaceAll("_", "/")), size);
+    return { source: { kind: "cells", rows: Number(rows), cols: Number(cols) }, cells };
+  } catch {
+    throw new Error("The map in this link is damaged. Ask for the link again.");
+  }
 }
 
 const NUMBERS = { rows: "rows", cols: "cols", wall: "wall", seed: "seed", wind: "wind" };
@@ -64,15 +73,24 @@ export function readSource(parameters) {
   for (const name of Object.keys(NUMBERS)) if (parameters.has(name)) source[name] = Number(parameters.get(name));
   if (["open_room", "random_maze"].includes(word)) return { kind: word, ...source };
   if (word === "env") return { kind: "env", id: parameters.get("id"), ...source };
+  if (word === "continuous") return { kind: word };
   if (word === "graph") return { kind: "graph", name: parameters.get("graph"), ...source };
   return { kind: "named", name: word, ...source };
+}
+
+// A number of a link, between the ends that it may have; 0 where it has none.
+export function numberOf(parameters, name, low, high) {
+  const value = Number(parameters.get(name));
+  return value ? Math.max(low, Math.min(high, value)) : 0;
 }
 
 export function remember(key, value) {
   try {
     localStorage.setItem(`${STORE}.${key}`, value);
+    return true;
   } catch {
     // A private window, or no room: then nothing is kept.
+    return false;
   }
 }
 

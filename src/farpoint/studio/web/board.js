@@ -1,3 +1,4 @@
+// @ts-check
 // One panel's canvas: the world, its heat map, goals, arrows, a route and an agent, and what the pointer does there.
 import { TILE } from "./field.js";
 import { css } from "./palette.js";
@@ -6,6 +7,9 @@ import { drawMarks, MarkLayer } from "./marks.js";
 const MOST_ZOOM = 120;
 // Cells of fewer pixels have no circles.
 export const SMALLEST_MARKED = 3;
+
+// And below this no grid.
+const SMALLEST_GRIDDED = 9;
 
 const MARGIN = 10;
 
@@ -45,6 +49,7 @@ export class Board {
     this.handlers = handlers;
     this.world = null;
     this.field = null;
+    this.colors = null;
     this.panel = null;
     this.cursor = -1;
     this.preview = null;
@@ -105,35 +110,55 @@ export class Board {
   }
 
   paint() {
-    const { context, world } = this;
-    const ratio = window.devicePixelRatio || 1;
+    this.render(this.context, window.devicePixelRatio || 1, this.layer);
+  }
+
+  // Draws everything on a canvas whose pixels are `ratio` times as many as those of the page.
+  render(context, ratio, layer) {
+    if (!this.width || !this.height) return;
+    const own = this.context;
+    this.context = context;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.colors.back;
     context.fillRect(0, 0, this.width, this.height);
-    if (!world || !this.field) return;
-    if (world.drawn === "map") this.paintMap();
-    else this.paintGraph();
-    drawMarks(this);
-    this.handlers.painted?.();
+    if (this.world && this.field) {
+      if (this.world.drawn === "map") this.paintMap(ratio);
+      else this.paintGraph();
+      drawMarks(this, ratio, layer);
+    }
+    this.context = own;
   }
 
-  paintMap() {
-    const { context, view, world } = this;
+  // The panel as a picture of its own, sharp at any size.
+  picture(ratio) {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [Math.round(this.width * ratio), Math.round(this.height * ratio)];
+    this.render(canvas.getContext("2d"), ratio, new MarkLayer());
+    return canvas;
+  }
+
+  paintMap(ratio) {
+    const { context, view, world, block } = this;
     const { scale, x, y } = view;
-    context.imageSmoothingEnabled = scale < 1;
-    this.field.markGoals(scale < SMALLEST_MARKED && this.panel.shownGoals?.length ? this.panel.shownGoals : null);
+    context.imageSmoothingEnabled = scale * block * ratio < 1;
+    this.field.markGoals(block === 1 && scale < SMALLEST_MARKED && this.panel.shownGoals?.length ? this.panel.shownGoals : null);
     const first = { col: Math.max(0, Math.floor(-x / scale)), row: Math.max(0, Math.floor(-y / scale)) };
     const last = {
       col: Math.min(world.cols - 1, Math.floor((this.width - x) / scale)),
       row: Math.min(world.rows - 1, Math.floor((this.height - y) / scale)),
     };
     this.shown = { first, last };
+    // Small cells on whole pixels of the screen: two tiles that both cover a part of one would leave a seam. Where there is a grid, its lines cover that.
+    const gridded = scale >= SMALLEST_GRIDDED;
+    const snap = gridded ? (place) => place : (place) => Math.round(place * ratio) / ratio;
     for (let down = Math.floor(first.row / TILE); down * TILE <= last.row; down++)
       for (let across = Math.floor(first.col / TILE); across * TILE <= last.col; across++) {
-        const tile = this.field.tile(across, down);
-        context.drawImage(tile, x + across * TILE * scale, y + down * TILE * scale, tile.width * scale, tile.height * scale);
+        const tile = this.field.tile(across, down, block);
+        const [left, right] = [across * TILE, across * TILE + tile.width * block].map((col) => snap(x + col * scale));
+        const [top, bottom] = [down * TILE, down * TILE + tile.height * block].map((row) => snap(y + row * scale));
+        context.drawImage(tile, left, top, right - left, bottom - top);
       }
-    if (scale >= 9) this.paintGrid(first, last);
+    if (gridded) this.paintGrid(first, last);
   }
 
   paintGrid(first, last) {
@@ -178,6 +203,11 @@ export class Board {
       context.strokeStyle = this.colors.back;
       context.stroke();
     }
+  }
+
+  // Seen from afar a pixel is the mean of a block of so many cells across and down.
+  get block() {
+    return Math.min(TILE, 2 ** Math.max(0, Math.ceil(Math.log2(1 / this.view.scale) - 1e-9)));
   }
 
   get radius() {

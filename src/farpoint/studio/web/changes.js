@@ -1,5 +1,6 @@
+// @ts-check
 // What a visitor changes: layers, numbers, worlds, files; and the address that shows the same.
-import { remember, writeMap, writeSource } from "./address.js";
+import { fromBase64, remember, toBase64, writeMap, writeSource } from "./address.js";
 import { drawGoalCurve, timeAt } from "./charts.js";
 import { listenToKeys, stepped } from "./keys.js";
 import { resized } from "./map.js";
@@ -12,7 +13,7 @@ export const changeMethods = {
     this.layer = layer;
     this.ui.score.layers.set(layer);
     if (layer === "distance" && this.from < 0) {
-      this.setFrom(this.world.start ?? 0);
+      this.setFrom(this.world.first);
       this.tell("Distance from the start. Click any cell to measure from there.");
     } else if (layer === "visits") this.showLayer();
     else this.askScore();
@@ -50,6 +51,7 @@ export const changeMethods = {
   choosePreset(value) {
     this.showFields(value);
     const [kind, name] = [value.split(" ")[0], value.slice(value.indexOf(" ") + 1)];
+    if (kind === "saved") return this.openSaved(name);
     if (value === "env ") return this.ui.world.envName.focus();
     if (kind === "open_room" || kind === "random_maze") {
       const [rows, cols] = kind === "open_room" ? [12, 12] : [40, 60];
@@ -71,7 +73,10 @@ export const changeMethods = {
 
   openOr(source, arrays) {
     return this.open(source, arrays).catch((error) => {
-      this.complain(error.message);
+      this.failed(error);
+      const { preset, envName } = this.ui.world;
+      // A name with a slip of the finger is corrected, not typed again.
+      if (preset.value === "env " && source.kind === "env") return envName.select();
       this.showSource();
     });
   },
@@ -79,11 +84,9 @@ export const changeMethods = {
   resize() {
     const { world } = this;
     const [rows, cols] = [Number(this.ui.world.rows.value), Number(this.ui.world.cols.value)];
-    if (!(rows >= 1 && cols >= 1 && rows * cols <= 4e6)) return this.complain("Rows and columns must be at least 1, and 4,000,000 cells at most.");
-    const before = { rows: world.rows, cols: world.cols, cells: world.cells };
-    const after = { rows, cols, cells: resized(world.cells, world.rows, world.cols, rows, cols) };
-    this.painter.history.add({ open: true, before, after });
-    return this.reopen(after).then(() => this.painter.showButtons());
+    if (!(rows >= 1 && cols >= 1 && rows * cols <= this.limits.cells)) return this.complain(`Rows and columns must be at least 1, and ${this.limits.cells.toLocaleString("en-US")} cells at most.`);
+    const cells = resized(world.cells, world.rows, world.cols, rows, cols);
+    return this.openOr({ kind: "cells", rows, cols, name: world.name, wind: this.wind }, { cells });
   },
 
   setWind(wind) {
@@ -93,25 +96,26 @@ export const changeMethods = {
       const { rows, cols, cells, name } = this.world;
       this.wind = wind;
       const painted = kind === "cells" || kind === "text" || kind === "file";
-      if (painted) this.open({ kind: "cells", rows, cols, name, wind }, { cells }, true).catch((error) => this.complain(error.message));
-      else this.openOr({ ...this.source, wind });
+      const source = painted ? { kind: "cells", rows, cols, name, wind } : { ...this.source, wind };
+      this.open(source, painted ? { cells } : {}, true).catch((error) => this.failed(error));
     }, 200);
   },
 
   async upload(file) {
     if (!file) return;
-    const most = 8 * 2 ** 20;
-    if (file.size > most) return this.complain(`A file must have at most 8 MiB; this one has ${(file.size / 2 ** 20).toFixed(1)}.`);
+    const most = this.limits.fileBytes;
+    if (file.size > most) return this.complain(`A file must have at most ${most / 2 ** 20} MiB; this one has ${(file.size / 2 ** 20).toFixed(1)}.`);
     const content = new Uint8Array(await file.arrayBuffer());
     this.ui.world.file.value = "";
-    await this.openFile(file.name, content).catch((error) => this.complain(error.message));
+    await this.openFile(file.name, content).catch((error) => this.failed(error));
   },
 
   async openFile(name, content) {
-    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const bytes = typeof content === "string" ? fromBase64(content) : content;
     await this.open({ kind: "file", name }, { content: bytes });
     // A graph cannot be written into the address; a small one is kept in the browser.
-    if (!this.world.editable && bytes.length < 500000) remember("file", JSON.stringify([name, new TextDecoder().decode(bytes)]));
+    const kept = !this.world.editable && bytes.length < 500000;
+    remember("file", kept ? JSON.stringify([name, toBase64(bytes)]) : "");
   },
 
   // ---- the address -----------------------------------------------------------------------------------------------
@@ -145,6 +149,8 @@ export const changeMethods = {
     if (this.tab !== "options") parameters.set("tab", this.tab);
     if (this.player.mode !== "random") parameters.set("agent", this.player.mode);
     history.replaceState(history.state, "", `#${parameters}`);
+    const kept = { own: "This map is too large for a link: take it as text and send that with the link.", file: "A link cannot carry an opened file: send the file with the link." };
+    this.linkLacks = kept[parameters.get("world")] ?? "";
     remember("address", parameters.toString());
     if (map) remember("map", map);
   },
@@ -156,7 +162,7 @@ export const changeMethods = {
   },
 
   setTime(t) {
-    t = Math.max(1, Math.min(1000, Math.round(t) || 1));
+    t = Math.max(1, Math.min(this.limits.t, Math.round(t) || 1));
     if (t === this.t) return;
     this.t = t;
     this.showTime();

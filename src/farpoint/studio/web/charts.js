@@ -1,3 +1,4 @@
+// @ts-check
 // Small line charts on a canvas, and the number of goals over t above the slider.
 import { number } from "./palette.js";
 
@@ -12,8 +13,13 @@ export function niceTicks(low, high, count = 4) {
   return ticks;
 }
 
-// series: [{x, y, color, dash}]; x and y are arrays of numbers.
-export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = false, colors }) {
+// Short enough for the margin: 100k, 1M.
+export function tickText(value) {
+  return value >= 1e6 ? `${number(value / 1e6)}M` : value >= 1e4 ? `${number(value / 1e3)}k` : number(value);
+}
+
+// series: [{x, y, low, high, color, dash}]; arrays of numbers, with a band from low to high where these are given. `now`: a line across.
+export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax = null, now = null, log = false, colors }) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   if (!width) return;
@@ -22,7 +28,7 @@ export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = fa
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
-  const top = yMax ?? Math.max(1, ...series.map((one) => one.y.reduce((a, b) => Math.max(a, b), 0)));
+  const top = yMax ?? Math.max(1, ...series.map((one) => (one.high ?? one.y).reduce((a, b) => Math.max(a, b), 0)));
   const right = xMax ?? Math.max(1, ...series.map((one) => one.x[one.x.length - 1] ?? 1));
   const scaleY = log ? (value) => Math.log10(Math.max(value, 1)) / Math.log10(Math.max(top, 10)) : (value) => value / top;
   const px = (value) => MARGIN.left + (value / right) * (width - MARGIN.left - MARGIN.right);
@@ -36,7 +42,7 @@ export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = fa
   context.textAlign = "right";
   const yTicks = log ? [1, 10, 100, 1000, 10000].filter((one) => one <= top) : niceTicks(0, top, 3);
   for (const tick of yTicks) {
-    context.fillText(number(tick), MARGIN.left - 6, py(tick));
+    context.fillText(tickText(tick), MARGIN.left - 6, py(tick));
     context.globalAlpha = 0.25;
     context.beginPath();
     context.moveTo(MARGIN.left, py(tick));
@@ -47,7 +53,7 @@ export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = fa
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const tick of niceTicks(0, right, width < 260 ? 2 : 4)) {
-    const text = number(tick);
+    const text = tickText(tick);
     // The last one must not be cut off by the edge.
     context.fillText(text, Math.min(px(tick), width - context.measureText(text).width / 2), height - MARGIN.bottom + 4);
   }
@@ -58,7 +64,24 @@ export function drawChart(canvas, series, { xLabel, yLabel, xMax, yMax, log = fa
   context.textBaseline = "middle";
   context.fillText(yLabel, 0, 0);
   context.restore();
+  for (const { x, low, high, color } of series) {
+    if (!low) continue;
+    context.globalAlpha = 0.22;
+    context.fillStyle = color;
+    context.beginPath();
+    for (let index = 0; index < x.length; index++) context[index ? "lineTo" : "moveTo"](px(x[index]), py(high[index]));
+    for (let index = x.length - 1; index >= 0; index--) context.lineTo(px(x[index]), py(low[index]));
+    context.fill();
+  }
   context.globalAlpha = 1;
+  if (now !== null) {
+    context.lineWidth = 1;
+    context.strokeStyle = colors.text;
+    context.beginPath();
+    context.moveTo(px(now), MARGIN.top);
+    context.lineTo(px(now), height - MARGIN.bottom);
+    context.stroke();
+  }
   context.lineWidth = 2;
   context.lineJoin = "round";
   for (const { x, y, color, dash } of series) {
@@ -83,8 +106,8 @@ export function drawGoalCurve(svg, points, t, inset) {
   const area = sorted.length > 1 ? `${path}L${x(sorted.at(-1)[0])},${height}L${x(sorted[0][0])},${height}Z` : "";
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.innerHTML = `<path d="${area}" class="curve-area"/><path d="${path}" class="curve-line"/>` +
-    `<line x1="${x(t)}" x2="${x(t)}" y1="0" y2="${height}" class="curve-now"/>` +
-    sorted.map(([value, count]) => `<circle cx="${x(value)}" cy="${y(count)}" r="${value === t ? 4 : 2}" class="curve-dot"><title>t = ${value}: ${count} goals</title></circle>`).join("");
+    `<line x1="${x(t)}" x2="${x(t)}" y1="0" y2="${height}" class="curve-now"/>${ 
+    sorted.map(([value, count]) => `<circle cx="${x(value)}" cy="${y(count)}" r="${value === t ? 4 : 2}" class="curve-dot"><title>t = ${value}: ${count} goals</title></circle>`).join("")}`;
 }
 
 export function timeAt(svg, event, inset) {

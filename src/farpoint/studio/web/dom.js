@@ -1,3 +1,4 @@
+// @ts-check
 // Elements in one call: h("button", {class: "quiet", onclick: f}, "Undo").
 
 export function h(tag, properties = {}, ...children) {
@@ -6,6 +7,8 @@ export function h(tag, properties = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "value") element.value = value;
+    // As an attribute it would be a style inside the page, which the page's policy forbids.
+    else if (name === "style") element.style.cssText = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
@@ -13,25 +16,15 @@ export function h(tag, properties = {}, ...children) {
 }
 
 // A group of buttons of which one is on; `change` gets its name.
-export function choice(label, names, change) {
+export function choice(label, names, change, said = "title") {
   const buttons = new Map();
   const group = h("div", { class: "choice", role: "radiogroup", "aria-label": label });
   for (const [name, text, title] of names) {
-    const button = h("button", { type: "button", role: "radio", title, "data-name": name, onclick: () => change(name) }, text);
+    const button = h("button", { type: "button", role: "radio", [said]: title, "data-name": name, onclick: () => change(name) }, text);
     buttons.set(name, button);
     group.append(button);
   }
-  group.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const usable = [...buttons.keys()].filter((name) => !buttons.get(name).disabled);
-    const now = usable.findIndex((name) => buttons.get(name) === document.activeElement);
-    const next = usable[(now + step + usable.length) % usable.length];
-    buttons.get(next).focus();
-    change(next);
-  });
+  walk(group, [...buttons.keys()], (name) => buttons.get(name), change);
   group.set = (chosen) => buttons.forEach((button, name) => {
     button.setAttribute("aria-checked", name === chosen);
     button.tabIndex = name === chosen ? 0 : -1;
@@ -40,8 +33,42 @@ export function choice(label, names, change) {
   return group;
 }
 
-// A labeled slider with its value beside the label.
-export function slider(label, { min, max, step, value, show, change }) {
+// Arrow keys, Home and End go from button to button.
+function walk(group, names, buttonOf, change) {
+  group.addEventListener("keydown", (event) => {
+    const now = names.findIndex((name) => buttonOf(name) === document.activeElement);
+    const usable = names.filter((name) => !buttonOf(name).disabled && buttonOf(name).offsetParent);
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    const at = event.key === "Home" ? 0 : event.key === "End" ? usable.length - 1 : (usable.indexOf(names[now]) + step + usable.length) % usable.length;
+    if (now < 0 || Number.isNaN(at)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttonOf(usable[at]).focus();
+    change(usable[at]);
+  });
+}
+
+// Tabs over the bodies of the same names; `change` gets the name of the one that is chosen.
+export function tablist(label, names, bodies, change) {
+  const tabs = new Map();
+  const group = h("div", { class: "choice tabs", role: "tablist", "aria-label": label });
+  for (const [name, text] of names) {
+    const tab = h("button", { type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, "data-name": name, onclick: () => change(name, true) }, text);
+    tabs.set(name, tab);
+    group.append(tab);
+    for (const [key, value] of Object.entries({ role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` })) bodies[name].setAttribute(key, value);
+  }
+  walk(group, [...tabs.keys()], (name) => tabs.get(name), change);
+  group.set = (chosen) => tabs.forEach((tab, name) => {
+    tab.setAttribute("aria-selected", name === chosen);
+    tab.tabIndex = name === chosen ? 0 : -1;
+    bodies[name].hidden = name !== chosen;
+  });
+  return group;
+}
+
+// A labeled slider with its value beside the label; what stands there may be more than its name.
+export function slider(shown, { label, min, max, step, value, show, change }) {
   const output = h("output", {});
   const input = h("input", { type: "range", min, max, step, "aria-label": label });
   input.value = value;
@@ -54,7 +81,7 @@ export function slider(label, { min, max, step, value, show, change }) {
     change(Number(input.value));
   });
   update();
-  const row = h("label", { class: "slider" }, h("span", { class: "slider-label" }, label, output), input);
+  const row = h("div", { class: "slider" }, h("span", { class: "slider-label" }, shown, output), input);
   row.set = (next) => {
     input.value = next;
     update();

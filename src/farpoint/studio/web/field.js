@@ -1,5 +1,6 @@
+// @ts-check
 // One number per state as a picture: of a map in tiles, each drawn again only when something in it has changed.
-import { PIXELS, shade } from "./palette.js";
+import { css, PIXELS, shade } from "./palette.js";
 
 export const TILE = 128;
 
@@ -10,6 +11,7 @@ export class Field {
     this.values = null;
     this.low = 0;
     this.high = 1;
+    this.log = false;
     this.known = null;
     this.goals = null;
     this.marked = null;
@@ -17,10 +19,8 @@ export class Field {
     this.across = Math.ceil((world.cols || 1) / TILE);
   }
 
-  show(values, low, high) {
-    this.values = values;
-    this.low = low;
-    this.high = high;
+  show(values, low, high, log = false) {
+    Object.assign(this, { values, low, high, log });
     this.touchAll();
   }
 
@@ -46,37 +46,47 @@ export class Field {
     if (tile) tile.dirty = true;
   }
 
-  shadeOf(state) {
-    return shade(this.values[state], this.low, this.high);
+  cssOf(index) {
+    return css(index);
   }
 
-  // The picture of one tile, one pixel per cell.
-  tile(across, down) {
+  shadeOf(state) {
+    return shade(this.values[state], this.low, this.high, this.log);
+  }
+
+  // The picture of one tile: a pixel per cell or, of a map seen from afar, per block of so many cells across and down.
+  tile(across, down, block = 1) {
     const key = down * this.across + across;
     let tile = this.tiles.get(key);
     const { rows, cols } = this.world;
-    if (!tile) {
+    if (tile?.block !== block) {
       const canvas = document.createElement("canvas");
-      canvas.width = Math.min(TILE, cols - across * TILE);
-      canvas.height = Math.min(TILE, rows - down * TILE);
-      tile = { canvas, context: canvas.getContext("2d"), dirty: true };
+      canvas.width = Math.ceil(Math.min(TILE, cols - across * TILE) / block);
+      canvas.height = Math.ceil(Math.min(TILE, rows - down * TILE) / block);
+      tile = { canvas, context: canvas.getContext("2d"), block, dirty: true };
       tile.image = tile.context.createImageData(canvas.width, canvas.height);
       tile.pixels = new Uint32Array(tile.image.data.buffer);
       this.tiles.set(key, tile);
     }
     if (tile.dirty) {
-      this.paint(tile, across * TILE, down * TILE);
+      if (block === 1) this.paint(tile, across * TILE, down * TILE);
+      else this.paintMeans(tile, across * TILE, down * TILE);
+      tile.context.putImageData(tile.image, 0, 0);
       tile.dirty = false;
     }
     return tile.canvas;
   }
 
+  get range() {
+    return this.log ? Math.log1p(this.high - this.low) : this.high - this.low;
+  }
+
   paint(tile, left, top) {
     const { cols, cells, cellState } = this.world;
     const { wall, floor, cut, unknown } = this.colors.pixels;
-    const { values, low, known, marked } = this;
+    const { values, low, known, marked, log, range } = this;
     const { width, height } = tile.canvas;
-    const factor = this.high > low ? 255 / (this.high - low) : 0;
+    const factor = range > 0 ? 255 / range : 0;
     const offset = factor ? 0 : 128;
     for (let row = 0; row < height; row++) {
       let cell = (top + row) * cols + left;
@@ -84,16 +94,42 @@ export class Field {
       for (let col = 0; col < width; col++, cell++, at++) {
         const state = cellState[cell];
         if (cells[cell] === 0) tile.pixels[at] = wall;
-        else if (state < 0) tile.pixels[at] = this.world.stale ? floor : cut;
+        else if (state < 0) tile.pixels[at] = this.world.stale || this.world.shared ? floor : cut;
         else if (known && !known[state]) tile.pixels[at] = unknown;
         else if (!values || state >= values.length) tile.pixels[at] = floor;
         else if (marked && marked[state]) tile.pixels[at] = 0xffffffff;
         else {
-          const index = ((values[state] - low) * factor + offset) | 0;
+          const above = values[state] - low;
+          const index = ((log ? Math.log1p(above) : above) * factor + offset) | 0;
           tile.pixels[at] = PIXELS[index < 0 ? 0 : index > 255 ? 255 : index];
         }
       }
     }
-    tile.context.putImageData(tile.image, 0, 0);
+  }
+
+  // The mean over the states of each block; a block of walls alone is a wall.
+  paintMeans(tile, left, top) {
+    const { cols, rows, cells, cellState } = this.world;
+    const { wall, floor, unknown } = this.colors.pixels;
+    const { values, low, known, log, range } = this;
+    const { width, height } = tile.canvas;
+    const { block } = tile;
+    for (let at = 0; at < width * height; at++) {
+      const [row, col] = [top + Math.floor(at / width) * block, left + (at % width) * block];
+      const [lastRow, lastCol] = [Math.min(rows, row + block), Math.min(cols, col + block)];
+      let [sum, count, open] = [0, 0, 0];
+      for (let y = row; y < lastRow; y++) {
+        for (let x = col, cell = y * cols + col; x < lastCol; x++, cell++) {
+          const state = cellState[cell];
+          if (cells[cell] === 0 || state < 0) continue;
+          open++;
+          if (!values || state >= values.length || (known && !known[state])) continue;
+          sum += log ? Math.log1p(values[state] - low) : values[state] - low;
+          count++;
+        }
+      }
+      const index = range > 0 ? Math.floor((255 * sum) / count / range) : 128;
+      tile.pixels[at] = count ? PIXELS[Math.max(0, Math.min(255, index))] : open ? (values ? unknown : floor) : wall;
+    }
   }
 }

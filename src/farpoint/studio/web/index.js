@@ -1,17 +1,12 @@
-// The Studio's own JavaScript; `start` builds the page inside an element.
+// @ts-check
+// The page begins here: it keeps the token out of the address, asks for its settings and builds itself.
 import { App } from "./app.js";
 
-export function start(root, settings) {
-  const style = document.createElement("link");
-  style.rel = "stylesheet";
-  style.href = new URL("./studio.css", import.meta.url).href;
-  let app = null;
-  const begin = () => {
-    app ??= new App(root, settings);
-    window.farpointStudio = app;
-  };
-  style.addEventListener("load", begin);
-  style.addEventListener("error", begin);
-  document.head.append(style);
-  return () => app?.link.close();
+const address = new URL(location.href);
+if (address.searchParams.has("token")) {
+  // The cookie holds it by now; in the address it would be copied, bookmarked and seen over a shoulder.
+  address.searchParams.delete("token");
+  history.replaceState(history.state, "", address);
 }
+const settings = await (await fetch("studio/settings")).json();
+/** @type {any} */ (window).farpointStudio = new App(document.getElementById("studio"), settings);

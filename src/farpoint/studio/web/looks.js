@@ -1,12 +1,16 @@
+// @ts-check
 // How the page looks and speaks: theme, tabs, messages, dialogs, what is under the pointer, the color bar.
 import { remember } from "./address.js";
 import { h } from "./dom.js";
 import { KEYS } from "./keys.js";
-import { number, theme } from "./palette.js";
+import { PHONE } from "./layout.js";
+import { barTicks, number, theme } from "./palette.js";
 import { describe } from "./painting.js";
 import { showTable } from "./table.js";
+import { cellTotals } from "./world.js";
 
 const ALERT_MS = 9000;
+const TITLES = { four_rooms: "4Rooms", maze: "Maze", ring: "Ring", open_room: "Open room", random_maze: "Random maze" };
 const NAMES = { score: "score", stationary: "π₀", distance: "distance", visits: "visits" };
 
 export const lookMethods = {
@@ -32,11 +36,17 @@ export const lookMethods = {
     remember("theme", this.dark ? "dark" : "light");
   },
 
+  // A tap on a tab opens the sheet of a phone; on the one that is open it closes the sheet.
+  chooseTab(tab, tapped = false) {
+    const { dataset } = this.ui.right;
+    dataset.open = !(tapped && tab === this.tab && dataset.open === "true");
+    this.setTab(tab);
+  },
+
   setTab(tab) {
-    if (!this.ui.bodies[tab]) tab = "options";
+    if (!this.ui.bodies[tab] || (tab === "world" && !matchMedia(PHONE).matches)) tab = "options";
     this.tab = tab;
     this.ui.tabs.set(tab);
-    for (const [name, body] of Object.entries(this.ui.bodies)) body.hidden = name !== tab;
     if (this.world) this.keep();
     if (tab === "agents") this.player.drawCurve();
     if (tab === "options" && this.world && !this.ui.options.table.querySelector("table")) this.askTable();
@@ -67,9 +77,20 @@ export const lookMethods = {
     this.ui.spoken.textContent = text;
   },
 
-  closeIntro() {
-    this.ui.intro.hidden = true;
-    remember("intro", "closed");
+  // What a change led to, once it has come to rest: a screen reader is not told of every tick of a slider.
+  announce(text) {
+    clearTimeout(this.announceTimer);
+    this.announceTimer = setTimeout(() => this.speak(text), 900);
+  },
+
+  toggleTour() {
+    this.showTour(this.ui.tour.hidden);
+    remember("tour", "seen");
+  },
+
+  showTour(open) {
+    this.ui.tour.hidden = !open;
+    this.ui.root.classList.toggle("touring", open);
   },
 
   dialog(title, body, buttons = []) {
@@ -83,7 +104,14 @@ export const lookMethods = {
   },
 
   help() {
-    this.dialog("Keys", h("dl", {}, ...KEYS.flatMap(([key, meaning]) => [h("dt", {}, key), h("dd", {}, meaning)])));
+    const single = h("input", { type: "checkbox", id: "single-keys" });
+    single.checked = this.singleKeys;
+    single.addEventListener("change", () => {
+      this.singleKeys = single.checked;
+      remember("keys", single.checked ? "on" : "off");
+    });
+    const keys = h("dl", {}, ...KEYS.flatMap(([key, meaning]) => [h("dt", {}, key), h("dd", {}, meaning)]));
+    this.dialog("Keys", h("div", { class: "stack" }, keys, h("label", { class: "check" }, single, "Single keys work anywhere on the page")));
   },
 
   showText(title, text) {
@@ -113,11 +141,7 @@ export const lookMethods = {
 
   hover(board, hit) {
     this.hovered = [board, hit];
-    if (!this.world || !board || hit < 0) {
-      this.ui.hover.textContent = "";
-      return;
-    }
-    this.ui.hover.textContent = this.describe(board, hit);
+    this.ui.hover.textContent = !this.world ? "" : !board || hit < 0 ? `Colors: ${this.layerTitle()}` : this.describe(board, hit);
   },
 
   focusBoard(board) {
@@ -126,11 +150,17 @@ export const lookMethods = {
   },
 
   layerName() {
-    return this.layer === "score" ? `f(t = ${this.t}) =` : `${NAMES[this.layer]} =`;
+    return this.layer === "score" ? `f(t = ${this.scored?.t ?? this.t}) =` : `${NAMES[this.layer]} =`;
+  },
+
+  // What the colors show, in words.
+  layerTitle() {
+    const t = this.scored?.t ?? this.t;
+    return { score: `score at t = ${t}`, stationary: "stationary distribution", distance: `diffusion distance from state ${this.from} at t = ${t}`, visits: "visits, on a logarithmic scale" }[this.layer];
   },
 
   show(value) {
-    return number(this.layer === "visits" ? Math.round(value) : value);
+    return this.layer === "visits" ? value.toLocaleString("en-US") : number(value);
   },
 
   previewBox(ends) {
@@ -154,6 +184,7 @@ export const lookMethods = {
   // The map was zoomed or moved.
   moved() {
     this.drawAll();
+    this.showAfar();
     this.keep();
   },
 
@@ -163,26 +194,31 @@ export const lookMethods = {
     const { scored } = this;
     if (this.hovered) this.hover(...this.hovered);
     if (scored.preview) {
-      const [text, title] = {
-        between: ["from neighboring t; being computed …", "Drawn from the scores at t nearby, until this one is computed"],
-        estimated: ["estimated; being computed …", "To about a hundredth, until the score itself is computed"],
-      }[scored.preview];
-      this.ui.solver.textContent = text;
-      this.ui.solver.title = title;
+      this.ui.solver.textContent = "from neighboring t; being computed …";
+      this.ui.solver.title = "Drawn from the scores at t nearby, until this one is computed";
       return this.drawCurve();
     }
-    const exact = scored.tolerance === null || scored.tolerance < 1e-6 ? "exact" : `to ${number(100 * scored.tolerance)} %`;
+    const exact = scored.exact ? "exact" : `to ${number(100 * scored.tolerance)} %`;
     this.ui.solver.textContent = `${scored.solver}, ${exact}, ${number(1000 * scored.seconds)} ms`;
     this.ui.solver.title = scored.reason;
     this.drawCurve();
   },
 
+  // The score at t takes long and nothing is known near it: what is drawn is the last score that was computed.
+  showLast(layer) {
+    const { computed, scored, t } = this;
+    if (scored?.t === t || computed?.version !== this.applied || computed.layer !== layer) return;
+    if (scored !== computed) this.setScore(computed);
+    this.ui.score.word.textContent = `goals at t = ${computed.t}`;
+    this.ui.solver.textContent = `t = ${computed.t} is shown; t = ${t} is being computed …`;
+    this.ui.solver.title = "The last score that was computed, until that at t is known";
+  },
+
   showTitle() {
     const { world } = this;
-    const titles = { four_rooms: "4Rooms", maze: "Maze", ring: "Ring", open_room: "Open room", random_maze: "Random maze" };
     const kind = [`${world.n.toLocaleString("en-US")} states`];
     if (world.note) kind.push(world.note);
-    this.ui.title.textContent = `${titles[world.name] ?? world.name} · ${kind.join(" · ")}`;
+    this.ui.title.textContent = `${TITLES[world.name] ?? world.name} · ${kind.join(" · ")}`;
   },
 
   showSource() {
@@ -191,6 +227,8 @@ export const lookMethods = {
     const { preset } = this.ui.world;
     const known = [...preset.options].some((option) => option.value === value);
     preset.value = known ? value : source.kind === "env" ? "env " : "own";
+    if (source.kind === "env" && !known) this.ui.world.envName.value = source.id;
+    this.showSaved();
     this.showFields(preset.value);
     if (world.drawn === "map") {
       this.ui.world.rows.value = source.rows ?? world.rows;
@@ -215,33 +253,39 @@ export const lookMethods = {
   showLayer() {
     if (!this.world || !this.base) return;
     const visits = this.layer === "visits";
+    if (this.world.slices?.length && this.world.whole !== visits) {
+      this.world.whole = visits;
+      this.showSlice();
+    }
     for (const panel of this.panels) {
       panel.board.field = visits || panel.field?.known ? panel.field : this.base;
-      if (visits && this.player.runs.length === 0) panel.field.show(new Float32Array(this.world.n), 0, 1);
       if (!visits && panel.field?.known && this.base.values) panel.field.show(this.base.values, this.base.low, this.base.high);
     }
-    const run = this.player.runs[0];
-    const [low, high] = visits ? [0, Math.max(1, ...this.player.runs.map((one) => one.most))] : [this.base.low, this.base.high];
-    this.ui.low.textContent = number(low);
-    this.ui.high.textContent = number(high);
-    this.highest = null;
-    if (visits && run) for (const one of this.player.runs) this.showVisits(one.panel, one);
+    if (visits) this.showVisits();
+    else this.showBar(this.base.low, this.base.high, false);
     this.drawAll();
   },
 
-  // Visits on a logarithmic scale: most states are seen a few times, some very often.
-  showVisits(panel, run) {
-    if (this.layer !== "visits") {
-      panel.field.touchAll();
+  showBar(low, high, log) {
+    const key = `${low} ${high} ${log}`;
+    if (this.bar === key) return;
+    this.bar = key;
+    this.shownBar = { low, high, log };
+    this.ui.ticks.replaceChildren(...barTicks(low, high, log).map(([share, text]) => h("span", { style: `left:${(100 * share).toFixed(2)}%` }, text)));
+  },
+
+  // Visits of all panels on one scale, so that they can be compared; it is logarithmic: most states are seen a few times, some very often.
+  showVisits() {
+    const { runs } = this.player;
+    const totals = new Map(runs.map((run) => [run.panel, cellTotals(this.world, run.visits)]));
+    const high = this.world.shared ? Math.max(1, ...[...totals.values()].map((visits) => visits.reduce((most, count) => Math.max(most, count), 0))) : Math.max(1, ...runs.map((run) => run.most));
+    for (const panel of this.panels) {
+      const visits = totals.get(panel);
+      if (this.layer === "visits") panel.field.show(visits ?? new Float32Array(this.world.n), 0, high, true);
+      else if (visits) panel.field.touchAll();
       panel.board.draw();
-      return;
     }
-    const shown = (run.shown ??= new Float32Array(this.world.n));
-    const scale = 1 / Math.log1p(Math.max(1, run.most));
-    const { visits } = run;
-    for (let state = 0; state < shown.length; state++) shown[state] = Math.log1p(visits[state]) * scale;
-    panel.field.show(shown, 0, 1);
-    if (this.highest !== run.most) this.ui.high.textContent = number((this.highest = run.most));
-    panel.board.draw();
+    if (this.layer === "visits") this.showBar(0, high, true);
+    if (this.hovered) this.hover(...this.hovered);
   },
 };

@@ -1,3 +1,4 @@
+// @ts-check
 // The map as the page keeps it: one code per cell, edits that can be undone, and the tools that make them.
 
 export const WALL = 0, FLOOR = 1, START = 2, TARGET = 3;

@@ -1,6 +1,8 @@
+// @ts-check
 // What lies above the heat map: start, targets, goals, arrows, routes, agents, the cursor.
 import { SMALLEST_MARKED } from "./board.js";
 import { START, TARGET } from "./map.js";
+import { isShown } from "./world.js";
 
 const MOST_MARKS = 6000;
 
@@ -11,13 +13,12 @@ export class MarkLayer {
     this.context = this.canvas.getContext("2d");
     this.key = [];
   }
-  draw(board) {
+  draw(board, ratio) {
     const { world, panel, view } = board;
-    const key = [world, world.version, panel.shownGoals, panel.options, panel.found, panel.option, panel.allShown, panel.arrows, panel.route, panel.path, panel.target, view.x, view.y, view.scale, board.canvas.width, board.canvas.height, board.colors];
+    const key = [world, world.version, panel.shownGoals, panel.options, panel.found, panel.option, panel.allShown, panel.arrows, panel.route, panel.path, panel.target, panel.prominent, String(world.shownSlices), world.whole, view.x, view.y, view.scale, board.width, board.height, ratio, board.colors];
     if (key.some((value, index) => value !== this.key[index])) {
       this.key = key;
-      [this.canvas.width, this.canvas.height] = [board.canvas.width, board.canvas.height];
-      const ratio = window.devicePixelRatio || 1;
+      [this.canvas.width, this.canvas.height] = [Math.max(1, Math.round(board.width * ratio)), Math.max(1, Math.round(board.height * ratio))];
       this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
       const onBoard = board.context;
       board.context = this.context;
@@ -33,9 +34,9 @@ export class MarkLayer {
   }
 }
 
-export function drawMarks(board) {
+export function drawMarks(board, ratio, layer) {
   const { world, panel } = board;
-  board.layer.draw(board);
+  layer.draw(board, ratio);
   if (panel.trail?.length) drawTrail(board, panel.trail);
   if (panel.agent >= 0) drawAgent(board, panel.agent);
   if (board.from >= 0 && board.from < world.n) drawFrom(board, board.from);
@@ -51,15 +52,21 @@ function visible(board, x, y) {
 function drawPlaces(board, starts) {
   const { context, world, view, colors } = board;
   if (world.drawn === "map" && view.scale < 4) return;
-  const radius = Math.min(board.radius, 14);
+  // Smaller than that an S is a dark spot.
+  const radius = Math.max(starts ? 6.5 : 0, Math.min(board.radius, 14));
+  const isGoal = starts && [board.panel.shownGoals, board.panel.found ?? board.panel.options].some((goals) => goals?.includes(world.start));
   const draw = (x, y, isStart) => {
     if (!visible(board, x, y)) return;
     if (isStart) {
       context.fillStyle = colors.ring;
       context.strokeStyle = colors.edge;
-      context.lineWidth = 1.5;
+      context.lineWidth = Math.min(1.5, radius / 7);
       context.beginPath();
-      context.roundRect(x - radius * 0.62, y - radius * 0.62, radius * 1.24, radius * 1.24, radius * 0.3);
+      // A start that is a goal too has the goal's circle around its S.
+      if (isGoal) {
+        context.arc(x, y, radius * 0.86, 0, 2 * Math.PI);
+        context.lineWidth = Math.max(radius < 9 ? 1.2 : 2, radius * 0.14);
+      } else context.roundRect(x - radius * 0.62, y - radius * 0.62, radius * 1.24, radius * 1.24, radius * 0.3);
       context.fill();
       context.stroke();
       context.fillStyle = colors.edge;
@@ -89,7 +96,7 @@ function drawPlaces(board, starts) {
       }
     return;
   }
-  if (!starts) for (const state of world.targets) draw(...board.point(state), false);
+  if (!starts) for (const state of world.targets) isShown(world, state) && draw(...board.point(state), false);
   else if (world.start !== null) draw(...board.point(world.start), true);
 }
 
@@ -107,7 +114,7 @@ function drawGoals(board) {
   const circle = (state, size, fill, width) => {
     const [x, y] = board.point(state);
     const key = board.world.shared ? `${size} ${board.world.stateCell[state]}` : null;
-    if (!visible(board, x, y) || seen.has(key)) return false;
+    if (!visible(board, x, y) || seen.has(key) || !isShown(board.world, state)) return false;
     if (key) seen.add(key);
     context.beginPath();
     context.arc(x, y, size, 0, 2 * Math.PI);
@@ -118,8 +125,9 @@ function drawGoals(board) {
     return true;
   };
   context.strokeStyle = colors.edge;
-  // On a map so large that circles would cover it, goals are pixels of its picture.
-  if (board.world.drawn !== "map" || board.view.scale >= SMALLEST_MARKED) {
+  // On a map so large that circles would cover it, goals are pixels of its picture, and the most prominent ones circles.
+  if (board.world.drawn === "map" && board.view.scale < SMALLEST_MARKED) for (const state of panel.prominent ?? []) circle(state, 4.5, colors.ring, 1.6);
+  else {
     let drawn = 0;
     for (const state of dots) if (circle(state, radius * (picked.length && !panel.allShown ? 0.6 : 1), colors.ring, Math.max(1, radius * 0.28)) && ++drawn > MOST_MARKS) break;
   }
@@ -228,14 +236,17 @@ function drawFrom(board, state) {
   const [x, y] = board.point(state);
   const radius = Math.max(4, board.radius * 0.8);
   context.lineWidth = 2;
-  context.setLineDash([3, 3]);
-  context.strokeStyle = colors.ring;
-  context.strokeRect(x - radius, y - radius, 2 * radius, 2 * radius);
+  // Dark and white in turn: seen on every color.
+  for (const [dash, color] of [[[], colors.edge], [[3, 3], colors.ring]]) {
+    context.setLineDash(dash);
+    context.strokeStyle = color;
+    context.strokeRect(x - radius, y - radius, 2 * radius, 2 * radius);
+  }
   context.setLineDash([]);
 }
 
 function drawPreview(board) {
-  const { context, view, world } = board;
+  const { context, view } = board;
   const [x0, y0] = board.cellPoint(board.preview[0]);
   const [x1, y1] = board.cellPoint(board.preview[1]);
   context.strokeStyle = board.colors.accent;

@@ -1,3 +1,4 @@
+// @ts-check
 // Painting with the pointer or the keyboard, undo and redo; edits go up in batches.
 import { History, line, rectangle, region, START, Stroke } from "./map.js";
 import { placeName, stateAt, towards } from "./world.js";
@@ -15,10 +16,9 @@ export class Painter {
     this.timer = null;
   }
 
-  clear() {
-    this.history = new History();
-    this.queue.clear();
-    this.stroke = null;
+  // Another world was opened; what is painted on the way to the server belongs to the one before.
+  opened(before, after) {
+    this.history.add({ open: true, before, after });
     this.showButtons();
   }
 
@@ -126,16 +126,22 @@ export class Painter {
   }
 
   undo() {
-    const edit = this.history.undo();
-    if (edit?.open) this.app.reopen(edit.before);
-    else if (edit) this.apply(edit.places, edit.before);
-    this.showButtons();
+    if (!this.reopening) this.goTo(this.history.undo(), "before");
   }
 
   redo() {
-    const edit = this.history.redo();
-    if (edit?.open) this.app.reopen(edit.after);
-    else if (edit) this.apply(edit.places, edit.after);
+    if (!this.reopening) this.goTo(this.history.redo(), "after");
+  }
+
+  // Strokes belong to the world they were painted on, so the next one waits until that is open again.
+  async goTo(edit, side) {
+    if (edit?.open) {
+      this.reopening = true;
+      const opened = await this.app.reopen(edit[side]);
+      this.reopening = false;
+      // The server is away: it can be tried again.
+      if (!opened) this.history[side === "before" ? "redo" : "undo"]();
+    } else if (edit) this.apply(edit.places, edit[side]);
     this.showButtons();
   }
 
@@ -173,7 +179,7 @@ export class Painter {
   moved(cursor, dx, dy) {
     const { world } = this.app;
     if (cursor < 0) {
-      const first = world.start ?? 0;
+      const first = world.first;
       return world.drawn === "map" ? world.stateCell[first] : first;
     }
     if (world.drawn !== "map") return towards(world, cursor, dx, dy);
@@ -188,9 +194,9 @@ export function describe(app, board, hit) {
   const state = stateAt(world, hit);
   const place = placeName(world, hit);
   if (world.drawn === "map" && !world.cells[hit]) return `${place}: wall`;
-  if (state < 0) return `${place}: ${world.stale ? "floor" : "floor that is cut off"}`;
+  if (state < 0) return `${place}: ${world.shared ? "no state like this" : world.stale ? "floor" : "floor that is cut off"}`;
   const value = board.field?.values?.[state];
-  const parts = [place, `state ${state}`];
+  const parts = [place, `state ${state}`, ...(world.whole ? [] : (world.slices ?? [])).map(({ name, values }, index) => `${name}: ${values[world.sliceOf[index][state]]}`)];
   if (value !== undefined) parts.push(`${app.layerName()} ${app.show(value)}`);
   const option = Array.from(board.panel.found ?? board.panel.options ?? []).indexOf(state);
   // Numbers of options count once the score is computed.

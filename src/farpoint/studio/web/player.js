@@ -1,3 +1,4 @@
+// @ts-check
 // Agents on the panels: steps come from the server in chunks, the page plays them at any speed.
 import { drawChart } from "./charts.js";
 import { h } from "./dom.js";
@@ -6,6 +7,10 @@ import { number } from "./palette.js";
 const TRAIL = 40;
 const CHUNK_SECONDS = 1.5;
 const MOST_STEPS = 200000;
+const EPISODES = 200;
+const EPISODE = 100;
+const BANDS = "Of 20 runs the median and, as a band and in brackets, the middle half. The upright line is where the agents on the map are.";
+const WAITING = "One run of each method so far, which may mislead; 20 runs are being computed.";
 
 export class Player {
   constructor(app) {
@@ -38,6 +43,7 @@ export class Player {
     this.steps = 0;
     this.app.link.cancel("learn");
     this.app.link.cancel("explore");
+    for (const index of this.panels.keys()) this.app.link.cancel(`band${index}`);
     for (const panel of this.panels) {
       panel.agent = -1;
       panel.trail = null;
@@ -45,6 +51,7 @@ export class Player {
       panel.found = null;
       panel.target = undefined;
       if (panel.field) panel.field.known = null;
+      this.app.cover(panel, "");
     }
     this.app.refreshGoals();
     this.app.showLayer();
@@ -54,27 +61,35 @@ export class Player {
 
   say(text) {
     this.app.ui.agents.say.textContent = text;
+    if (text && !text.includes("%")) this.app.announce(text);
   }
 
   async prepare() {
     if (this.ready) return true;
+    const { world } = this.app;
+    if (this.mode !== "scratch" && this.panels.some((panel) => panel.tooMany && panel.method !== "none")) {
+      this.app.complain(`Play needs options: press Discover in the panel first. In a world of ${world.n.toLocaleString("en-US")} states that takes a while.`);
+      return false;
+    }
     // Alone a panel would show options without what they are better than.
     if (this.panels.length === 1 && this.panels[0].method !== "none") this.app.addPanel("none");
-    const { world } = this.app;
     for (const panel of this.panels) this.app.deselect(panel);
     this.runs = this.panels.map((panel) => ({ panel, states: [], at: 0, visits: new Float32Array(world.n), seen: 0, most: 0, x: this.mode === "learn" ? [] : [0], y: this.mode === "learn" ? [] : [0], asking: false, length: 0 }));
     this.steps = 0;
+    this.target = null;
+    this.bandSteps = Math.max(2000, Math.min(100000, 30 * world.n));
     const version = this.app.applied;
     try {
       if (this.mode === "random") await Promise.all(this.runs.map((run, index) => this.more(run, index, true)));
       else if (this.mode === "learn") await this.learn();
       else await this.explore();
     } catch (error) {
-      this.app.complain(error.message);
+      this.app.failed(error);
       return false;
     }
     if (version !== this.app.applied) return false;
     this.ready = true;
+    this.askBands();
     if (this.mode !== "learn" && this.app.layer !== "visits") this.app.setLayer("visits");
     return true;
   }
@@ -98,8 +113,10 @@ export class Player {
   async learn() {
     this.say("Learning …");
     const { app } = this;
-    const target = app.from >= 0 && app.from !== app.world.start ? app.from : null;
-    const answer = await app.ask({ do: "learn", panels: app.panelList(), probability: app.chance, target, episodes: 200 }, {}, (part) => this.say(`Learning … ${Math.round(100 * part.progress)} %`));
+    this.target = app.from >= 0 && app.from !== app.world.start ? app.from : null;
+    const { target } = this;
+    const answer = await app.ask({ do: "learn", panels: app.panelList(), probability: app.chance, target, episodes: EPISODES }, {}, (part) => this.say(`Learning … ${Math.round(100 * part.progress)} %`));
+    this.longest = answer.longest;
     this.runs.forEach((run, index) => {
       run.curve = answer[`curve${index}`];
       run.episodes = answer[`episodes${index}`];
@@ -108,6 +125,7 @@ export class Player {
       let begin = 0;
       run.paths = Array.from(lengths, (length) => answer[`paths${index}`].subarray(begin, (begin += length)));
       run.length = run.curve.length;
+      run.most = run.visits.reduce((most, count) => Math.max(most, count), 0);
       run.x = [];
       run.y = [];
     });
@@ -118,9 +136,11 @@ export class Player {
   async explore() {
     this.say("Exploring …");
     const { app } = this;
-    const panels = this.panels.map((panel) => ({ method: app.settings.exploring.includes(panel.method) ? panel.method : "none" }));
-    const steps = Math.max(2000, Math.min(100000, 30 * app.world.n));
-    const answer = await app.ask({ do: "explore", panels, steps, slots: 5, episode: 100 }, {}, (part) => this.say(`Exploring … ${Math.round(100 * part.progress)} %`));
+    this.runs = this.runs.filter((run) => this.canExplore(run.panel.method));
+    for (const panel of this.panels) if (!this.canExplore(panel.method)) this.leaveOut(panel);
+    if (!this.runs.length) throw new Error("A method that works from scratch must be shown; no panel has one. Choose diffusion options, for example.");
+    const panels = this.runs.map((run) => ({ method: run.panel.method }));
+    const answer = await app.ask({ do: "explore", panels, probability: app.chance, steps: this.bandSteps, slots: 5, episode: EPISODE }, {}, (part) => this.say(`Exploring … ${Math.round(100 * part.progress)} %`));
     this.runs.forEach((run, index) => {
       run.before = answer[`before${index}`];
       run.states = answer[`after${index}`];
@@ -136,6 +156,18 @@ export class Player {
       this.visit(run, run.before[0], false);
     });
     this.say("Nothing is known at first. Options to far and little known states appear as the known part grows.");
+  }
+
+  canExplore(method) {
+    return this.app.settings.exploring.includes(method);
+  }
+
+  // Most methods need the whole world; while it is only being explored they have no options.
+  leaveOut(panel) {
+    panel.field.known = new Uint8Array(this.app.world.n);
+    panel.found = [];
+    panel.shownGoals = panel.found;
+    this.app.cover(panel, `Not from scratch: ${this.app.titleOf(panel.method)} need the whole world beforehand.`);
   }
 
   visit(run, state, counted = true) {
@@ -166,7 +198,11 @@ export class Player {
     }
     if (this.mode === "random")
       this.runs.forEach((run, index) => {
-        if (!run.asking && run.states.length - run.at < this.speed) this.more(run, index).catch((error) => this.app.complain(error.message));
+        if (!run.asking && run.states.length - run.at < this.speed) this.more(run, index).catch((error) => {
+          // Nothing more to play: the button says so.
+          this.stop();
+          this.app.failed(error);
+        });
       });
     this.show();
   }
@@ -201,8 +237,8 @@ export class Player {
         run.panel.shownGoals = run.panel.found;
         app.showPanelHead(run.panel);
       }
-      app.showVisits(run.panel, run);
     }
+    if (this.mode !== "learn") app.showVisits();
     // Curves are read, not watched: ten times a second will do.
     if (!this.playing || now - (this.curveDrawn ?? 0) > 100) {
       this.curveDrawn = now;
@@ -210,20 +246,55 @@ export class Player {
     }
   }
 
+  // Over 20 runs: one alone can mislead.
+  askBands() {
+    for (const [index, run] of this.runs.entries()) {
+      const { method } = run.panel;
+      const question = { do: "band", channel: `band${index}`, mode: this.mode, method, probability: this.app.chance, steps: this.bandSteps, slots: 5, episode: EPISODE, target: this.target, episodes: EPISODES };
+      this.app.ask(question).then((band) => {
+        if (!this.runs.includes(run)) return;
+        run.band = band;
+        this.drawCurve();
+      }).catch((error) => this.app.failed(error));
+    }
+  }
+
+  curveOf(run) {
+    const style = { color: this.app.colorOf(run.panel.method), dash: run.panel.method === "none" ? [5, 4] : null };
+    if (run.band) return { ...style, x: run.band.x, y: run.band.middle, low: run.band.low, high: run.band.high };
+    return this.mode === "learn" ? { ...style, x: run.x, y: run.y } : { ...style, x: [...run.x, this.steps], y: [...run.y, run.seen] };
+  }
+
+  // What the agents have come to at this step: the median and the middle half of all runs.
+  resultOf(run) {
+    const { band } = run;
+    // An episode that did not reach its target counts one step more than it may have.
+    const show = (value) => (this.mode !== "learn" ? number((100 * value) / this.app.world.n) : value > this.longest ? `> ${number(this.longest)}` : number(value));
+    const unit = this.mode === "learn" ? " steps" : " %";
+    if (!band) return this.mode === "learn" && !run.y.length ? "" : `${show(this.mode === "learn" ? run.y.at(-1) : run.seen)}${unit}`;
+    let at = band.x.findIndex((x) => x >= this.steps);
+    if (at < 0) at = band.x.length - 1;
+    return `${show(band.middle[at])}${unit} [${show(band.low[at])}, ${show(band.high[at])}]`;
+  }
+
   drawCurve() {
     const { app } = this;
     const learning = this.mode === "learn";
-    const series = this.runs.map((run) => ({
-      x: learning ? run.x : [...run.x, this.steps], y: learning ? run.y : [...run.y, run.seen],
-      color: app.colorOf(run.panel.method), dash: run.panel.method === "none" ? [5, 4] : null,
-    }));
-    const shared = { colors: app.colors, xMax: learning ? Math.max(10, ...this.runs.map((run) => run.length)) : Math.max(20, this.steps ?? 0) };
+    const banded = this.runs.some((run) => run.band);
+    const longest = Math.max(0, ...this.runs.map((run) => run.band?.x.at(-1) ?? 0));
+    const now = banded ? Math.min(this.steps, longest) : null;
+    const shared = { colors: app.colors, now, xMax: longest || (learning ? Math.max(10, ...this.runs.map((run) => run.length)) : Math.max(20, this.steps ?? 0)) };
+    const series = this.runs.map((run) => this.curveOf(run));
     if (learning) drawChart(app.ui.agents.chart, series, { ...shared, xLabel: "episodes", yLabel: "steps to the target", log: true });
     else drawChart(app.ui.agents.chart, series, { ...shared, xLabel: "steps", yLabel: "states seen", yMax: app.world?.n ?? 1 });
-    app.ui.agents.legend.replaceChildren(...this.runs.map((run) => {
-      const value = learning ? (run.y.length ? `${number(run.y[run.y.length - 1])} steps` : "") : `${number((100 * run.seen) / app.world.n)} %`;
-      return h("span", {}, h("i", { style: `background:${app.colorOf(run.panel.method)}` }), `${app.titleOf(run.panel.method)} ${value}`);
-    }));
+    app.ui.agents.legend.replaceChildren(...this.runs.map((run) => h("span", {}, h("i", { style: `background:${app.colorOf(run.panel.method)}` }), `${app.titleOf(run.panel.method)} ${this.resultOf(run)}`)));
+    app.ui.agents.about.hidden = !this.runs.length;
+    app.ui.agents.about.textContent = this.runs.every((run) => run.band) ? BANDS : WAITING;
+    // A walk that has left its band behind asks for a longer one.
+    if (this.mode === "random" && banded && this.steps > longest && this.bandSteps < MOST_STEPS && this.bandSteps <= longest) {
+      this.bandSteps = Math.min(MOST_STEPS, 4 * this.bandSteps);
+      this.askBands();
+    }
   }
 
   async toggle() {
@@ -247,11 +318,16 @@ export class Player {
       last = now;
       const count = Math.min(Math.floor(this.credit), 20000);
       this.credit -= count;
-      this.frames = (this.frames ?? 0) + 1;
       if (count) this.advance(count);
       requestAnimationFrame(frame);
     };
     requestAnimationFrame(frame);
+  }
+
+  // The button beside t; where there is room the curve of the agents is shown with it.
+  toggleHere() {
+    if (!this.playing) this.app.setTab("agents");
+    return this.toggle();
   }
 
   async step() {
@@ -266,6 +342,6 @@ export class Player {
   }
 
   label() {
-    this.app.ui.agents.play.textContent = this.playing ? "Pause" : "Play";
+    for (const button of [this.app.ui.agents.play, this.app.ui.score.play]) button.textContent = this.playing ? "❚❚ Pause" : "▶ Play";
   }
 }

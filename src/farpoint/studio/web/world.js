@@ -1,9 +1,13 @@
+// @ts-check
 // The world as the page draws it, from the server's frames.
+
+// Of these all values are shown at first; of what is carried, or which door is open, those of the first state.
+const ANY_FIRST = ["facing", "state of the cell"];
 
 export function makeWorld(answer, before = null) {
   const world = {
-    name: answer.name, n: answer.n_states, nChoices: answer.n_choices, drawn: answer.drawn, editable: answer.editable, episodes: answer.episodes,
-    symmetric: answer.symmetric, start: answer.start, targets: answer.targets, note: answer.note, labels: answer.labels ?? [], stale: false,
+    name: answer.name, n: answer.n_states, drawn: answer.drawn, editable: answer.editable,
+    env: answer.env ?? false, start: answer.start, first: answer.first, targets: answer.targets, note: answer.note, labels: answer.labels ?? [], log: answer.log ?? false, stale: false,
   };
   if (answer.drawn === "map") {
     world.rows = answer.rows;
@@ -13,6 +17,12 @@ export function makeWorld(answer, before = null) {
     world.stateCell = answer.state_cell ?? countStates(answer.cells ?? world.cells, world.n);
     world.cellState = new Int32Array(world.rows * world.cols).fill(-1);
     world.shared = false;
+    // Several states in one cell differ in these: which values are shown, -1 for any.
+    world.slices = answer.slices ?? [];
+    world.sliceOf = world.slices.map((_, index) => answer[`slice${index}`]);
+    world.shownSlices = world.slices.map(({ name }, index) => (ANY_FIRST.includes(name) ? -1 : world.sliceOf[index][world.first]));
+    // Whether all states are shown, whatever was chosen.
+    world.whole = false;
     for (let state = world.n - 1; state >= 0; state--) {
       if (world.cellState[world.stateCell[state]] >= 0) world.shared = true;
       world.cellState[world.stateCell[state]] = state;
@@ -50,10 +60,25 @@ function unitPlaces(places) {
   };
 }
 
-// Of several states in one cell (an agent that turns on the spot) the highest is shown.
+// Whether a state has the values that were chosen.
+export function isShown(world, state) {
+  return !world.slices || world.whole || world.shownSlices.every((value, index) => value < 0 || world.sliceOf[index][state] === value);
+}
+
+// How often an agent was in a cell: visits of all its states, whichever of them are shown.
+export function cellTotals(world, visits) {
+  if (!world.shared) return visits;
+  const totals = new Float32Array(world.rows * world.cols);
+  visits.forEach((count, state) => (totals[world.stateCell[state]] += count));
+  return visits.map((_, state) => totals[world.stateCell[state]]);
+}
+
+// Of several states in one cell (an agent that turns on the spot) the highest is shown, of those that were chosen.
 export function showHighest(world, values) {
   if (!world.shared) return;
+  world.cellState.fill(-1);
   for (let state = 0; state < world.n; state++) {
+    if (!isShown(world, state)) continue;
     const cell = world.stateCell[state];
     const shown = world.cellState[cell];
     if (shown < 0 || values[state] > values[shown]) world.cellState[cell] = state;
@@ -67,7 +92,15 @@ export function stateAt(world, hit) {
 
 export function placeName(world, hit) {
   if (world.drawn === "map") return `row ${Math.floor(hit / world.cols)}, column ${hit % world.cols}`;
-  return world.labels[hit] ? `node ${world.labels[hit]}` : `node ${hit}`;
+  const kind = world.log ? "cell" : "node";
+  return `${kind} ${world.labels[hit] || hit}`;
+}
+
+// Where a state is, as numbers (or the name of a node).
+export function placeOf(world, state) {
+  if (world.drawn !== "map") return [world.labels[state] ?? state];
+  const cell = world.stateCell[state];
+  return [Math.floor(cell / world.cols), cell % world.cols];
 }
 
 // The next state in the direction of an arrow key, in a graph.

@@ -1,1 +1,0 @@
-"""Eigenfunctions of a random walk as neural networks."""

@@ -1,1 +1,0 @@
-"""Scores of every state from a sample of the states."""

@@ -1,1 +1,0 @@
-"""Goals: the local maxima of a score on the graph."""

@@ -1,1 +1,0 @@
-"""Worlds larger than memory: edges and scores in Parquet files, one per range of states."""

@@ -1,1 +1,0 @@
-"""The score f_t of every state, by several solvers."""

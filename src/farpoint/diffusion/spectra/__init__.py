@@ -1,1 +1,0 @@
-"""Eigenvalues and eigenvectors of the lazy random walk."""
