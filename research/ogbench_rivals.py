@@ -232,12 +232,12 @@ def measure_rival(
     points = [float(known.stem) for known in folder.glob("*.json")]
     trained = max((point for point in points if point <= core_minutes), default=0.0)
     if trained:
-        updates = json.loads((folder / f"{trained:g}.json").read_text(encoding="utf-8"))["updates"]
-        learner.load(folder / f"{trained:g}.learned", updates)
+        updates = json.loads((folder / f"{trained!r}.json").read_text(encoding="utf-8"))["updates"]
+        learner.load(folder / f"{trained!r}.learned", updates)
     learner.train(60.0 * (core_minutes - trained))
-    learner.save(folder / f"{core_minutes:g}.learned")
+    learner.save(folder / f"{core_minutes!r}.learned")
     # Last: where it is, so is what was learned.
-    write_text(folder / f"{core_minutes:g}.json", json.dumps({"updates": learner.n_updates}) + "\n")
+    write_text(folder / f"{core_minutes!r}.json", json.dumps({"updates": learner.n_updates}) + "\n")
     share = np.mean([row["success"] for row in evaluate(learner, maze, 0, n_episodes)])
     return {"updates": learner.n_updates, "success": share}
 
