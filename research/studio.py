@@ -6,7 +6,8 @@
 - t to goals: from the slider's event to the frame in which the goals of the new t are drawn, at 10⁴ and at 10⁶ states:
   as soon as the world is opened, and once the curve of goals over t is known, from which scores between its t are drawn
   first; how many of those goals are those of the computed score is printed too;
-- frames per second while two agents play on 100 × 100 cells;
+- the same at 10⁴ states for any t ≤ 100 from 15 seconds after opening on, and for any t ≤ 1,000 from 30 seconds on;
+- frames per second while two agents play on 100 × 100 cells, and while a map of 10⁶ states is dragged;
 - the time to a new score in one tab while 19 others ask for scores five times a second, and while they compute tables.
 
 The machine's load is printed too: a browser, a server and the tabs share its cores.
@@ -16,7 +17,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import math
 import os
+import random
 import statistics
 import sys
 import time
@@ -52,6 +55,24 @@ _VISIBLE = """Array.from(farpointStudio.world.stateCell).filter((cell) => {
     const row = Math.floor(cell / cols), col = cell % cols;
     return row > first.row && row < last.row && col > first.col && col < last.col;
 }).filter((_, index) => index % 5 === 2)"""
+# Times at random, as a person who drags the slider meets them: uniform on its logarithmic scale.
+_SOON, _LATER = (15.0, 1, 100), (30.0, 1, 1_000)
+# Each frame drags the map a little farther, around a circle.
+_DRAG = """
+const done = arguments[arguments.length - 1], times = [], end = performance.now() + %d;
+const {canvas} = farpointStudio.panels[0].board, box = canvas.getBoundingClientRect();
+canvas.setPointerCapture = () => {};
+const send = (type, turn) => canvas.dispatchEvent(new PointerEvent(type, {
+    clientX: box.left + box.width / 2 + 90 * Math.cos(turn), clientY: box.top + box.height / 2 + 90 * Math.sin(turn),
+    button: type === "pointermove" ? -1 : 0, buttons: type === "pointerup" ? 0 : 1, shiftKey: true, pointerId: 1,
+    bubbles: true}));
+send("pointerdown", 0);
+const frame = (now) => {
+    times.push(now); send("pointermove", times.length / 20);
+    if (now < end) requestAnimationFrame(frame); else { send("pointerup", times.length / 20); done(times); }
+};
+requestAnimationFrame(frame);
+"""
 _FRAMES = """
 const done = arguments[arguments.length - 1], times = [], end = performance.now() + %d;
 const frame = (now) => { times.push(now); if (now < end) requestAnimationFrame(frame); else done(times); };
@@ -108,6 +129,33 @@ def just_opened(page: Page, maze: str, t: int, n_times: int = 3) -> list[float]:
         page.open(maze)
         measured.append(move_to(page, t))
     return measured
+
+
+def any_time_after(page: Page, maze: str, *spans: tuple[float, int, int], seed: int = 0) -> list[list[float]]:
+    """Open a world, wait, and move the slider to random t; ``spans`` are seconds since opening, first and last t."""
+    rng = random.Random(seed)
+    page.open(maze)
+    opened = time.perf_counter()
+    found = []
+    for seconds, first, last in spans:
+        time.sleep(max(opened + seconds - time.perf_counter(), 0.0))
+        measured, before = list[float](), page.js("farpointStudio.scored.t")
+        while len(measured) < _N:
+            t = round(math.exp(rng.uniform(math.log(first), math.log(last))))
+            if t != before:
+                measured.append(move_to(page, t))
+                before = t
+            time.sleep(0.2)
+        found.append(measured)
+    return found
+
+
+def dragged(page: Page, seconds: float = 4.0) -> list[float]:
+    """Return the milliseconds between the frames of the page while its map is dragged."""
+    begin = page.js("[farpointStudio.view.x, farpointStudio.view.y]")
+    times = page.browser.execute_async_script(_DRAG % (1000 * seconds))
+    assert page.js("[farpointStudio.view.x, farpointStudio.view.y]") != begin, "the map did not move"
+    return [after - before for before, after in itertools.pairwise(times)]
 
 
 def preview_agreement(page: Page, times: list[int]) -> tuple[float, float]:
@@ -203,10 +251,19 @@ def main() -> None:
                 f"t to goals, {name} states, t = {between[0]} … {between[-1]}, curve known",
                 time_to_goals(page, between),
             )
-            if not many:
+            if many:
+                report("frames per second, 10⁶ states dragged", [1000 / gap for gap in dragged(page)], "/s", min)
+                page.run("farpointStudio.zoom(8)")
+                zoomed = [1000 / gap for gap in dragged(page)]
+                report("frames per second, 10⁶ states dragged, 8 × as large", zoomed, "/s", min)
+            else:
                 same, error = preview_agreement(page, [one + 1 for one in between])
                 print(f"drawn from neighboring t: {100 * same:.1f} % of the goals, scores to {error:.1e}")
                 report(f"t to goals, {name} states, seen before", time_to_goals(page, [5, 3, 6, 2, 13, 20]))
+                for (seconds, _, last), took in zip(
+                    (_SOON, _LATER), any_time_after(page, maze, _SOON, _LATER), strict=True
+                ):
+                    report(f"t to goals, {name} states, any t ≤ {last} after {seconds:.0f} s", took)
         page.open("#world=random_maze&rows=100&cols=100&seed=1&t=4&methods=diffusion,none")
         gaps = frames(page)
         report("frames per second, two agents on 100 × 100", [1000 / gap for gap in gaps], "/s", min)

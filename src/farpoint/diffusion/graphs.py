@@ -197,26 +197,29 @@ def updates_per_state(moves: csr_array, t: int) -> float:
     """
     n_states = moves.shape[0]
     degrees = np.diff(moves.indptr)
-    seen, place = np.full(n_states, -1), np.empty(n_states, dtype=np.int64)
-    samples = np.linspace(0, n_states - 1, num=min(_N_SAMPLES, n_states)).astype(np.int64)
-    total = 0.0
-    for state in samples:
-        seen[state], new, edges = state, np.array([state]), 0
-        for step in range(t):
-            counts = degrees[new]
-            edges += int(counts.sum())
-            # The neighbors of all new states, one after the other.
-            within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-            around = moves.indices[np.repeat(moves.indptr[new], counts) + within]
-            around = around[seen[around] != state]
-            place[around] = np.arange(around.size)
-            new = around[place[around] == np.arange(around.size)]
-            seen[new] = state
-            if new.size == 0:
-                total += float(edges) * (t - step)
-                break
-            total += edges
-    return total / samples.size
+    n_samples = min(_N_SAMPLES, n_states)
+    samples = np.linspace(0, n_states - 1, num=n_samples).astype(np.int64)
+    # All samples together: state s as the k-th sample sees it is k n_states + s. Most pages of zeros are never touched.
+    new = samples + n_states * np.arange(n_samples)
+    seen = np.zeros(n_samples * n_states, dtype=bool)
+    seen[new] = True
+    total = edges = 0
+    for step in range(t):
+        states = new % n_states
+        counts = degrees[states]
+        ends = np.cumsum(counts)
+        # Every step follows the moves of all states that were seen.
+        edges += int(ends[-1])
+        # The neighbors of all new states, one after the other.
+        within = np.arange(ends[-1]) + np.repeat(moves.indptr[states] - ends + counts, counts)
+        around = moves.indices[within] + np.repeat(new - states, counts)
+        new = np.unique(around[~seen[around]])
+        if not new.size:
+            total += edges * (t - step)
+            break
+        seen[new] = True
+        total += edges
+    return total / n_samples
 
 
 def most_terms(walk: Walk) -> int:
