@@ -219,7 +219,7 @@ def updates_per_state(moves: csr_array, t: int) -> float:
             break
         seen[new] = True
         total += edges
-    return total / n_samples
+    return float(total / n_samples)
 
 
 def most_terms(walk: Walk) -> int:
