@@ -126,6 +126,31 @@ def counted(table: str, method: str, measure: str) -> str:
     return " and ".join(texts) or f"sooner in {len(found)} of {len(found)}"
 
 
+def nobody(table: str, measure: str) -> str:
+    """Return the places in which no method got there within the limit."""
+    return _listed([place.title for place in _unreached(table, measure)] or ["none"])
+
+
+def share_rows() -> list[Row]:
+    """Return the share of the states that was seen at the end, in places of which nobody saw nine tenths."""
+    places, found = _unreached("seen", "most"), runs_of("seen")
+    rows: list[Row] = []
+    for method in plan.METHODS:
+        shares: Row = {}
+        for place in places:
+            runs = found[place][method]
+            seen = [100 * (1 - row["n_unseen"] / row["n_states"]) for row in runs]
+            shares[f"{place.title}, %"] = estimate(seen, groups=[row["layout"] for row in runs])
+        rows.append({"": METHOD_TITLES[method], **shares})
+    return rows
+
+
+def _unreached(table: str, measure: str) -> list[Place]:
+    return [
+        place for place, runs in runs_of(table).items() if all(steps_of(rows, measure).capped for rows in runs.values())
+    ]
+
+
 def _level_or_behind(level: list[str], behind: list[str], n_places: int) -> str:
     if len(level) == n_places:
         return "level in all of them"
@@ -173,7 +198,7 @@ def picture(table: str, *measures: str) -> Picture:
 
 
 def neo_rows() -> list[Row]:
-    """Return the steps until nine tenths were seen by the protocol of NEO; and the states seen at the end."""
+    """Return the steps until nine tenths were seen by the protocol of NEO."""
     found = runs_of("neo")
     rows: list[Row] = []
     for method in plan.NEO_METHODS:
@@ -244,6 +269,11 @@ SHOWN: dict[str, Callable[[], Any]] = {
         for method in plan.LATER_METHODS[1:]
     },
     **{f"{table}_missing": partial(missing, table) for table in PLACES},
+    "seen_shares": share_rows,
+    **{
+        f"{table}_nobody": partial(nobody, table, measure)
+        for table, measure in (("seen", "most"), ("learning", "near_optimal"), ("wrapper", "near_optimal"))
+    },
     **{
         f"{table}_{method}{end}": partial(function, table, method, measure)
         for table, measure in (
