@@ -90,7 +90,7 @@ def times(others: list[Any], ours: list[Any], measure: str) -> Estimate:
 def ratios(table: str, method: str, measure: str) -> dict[str, Estimate]:
     """Return how many times as many steps a method takes as diffusion options, by the title of the place.
 
-    Where neither got there, nothing can be said.
+    Where neither got there in three quarters of its runs, nothing can be said.
     """
     found = {place.title: (runs[method], runs["diffusion"]) for place, runs in runs_of(table).items()}
     return {
@@ -126,9 +126,18 @@ def counted(table: str, method: str, measure: str) -> str:
     return " and ".join(texts) or f"sooner in {len(found)} of {len(found)}"
 
 
-def nobody(table: str, measure: str) -> str:
-    """Return the places in which no method got there within the limit."""
-    return _listed([place.title for place in _unreached(table, measure)] or ["none"])
+def too_few(table: str, measure: str) -> str:
+    """Return the places in which too few runs of any method got there for a comparison, and how many did."""
+    found = []
+    for place in _unreached(table, measure):
+        runs = runs_of(table)[place]
+        counts = {
+            method: Count(sum(row[measure] is not None for row in rows), len(rows)) for method, rows in runs.items()
+        }
+        texts = [f"{METHOD_TITLES[method]} {counts[method]}" for method in PLACES[table][1]]
+        some = any(count.number for count in counts.values())
+        found.append(f"{place.title} ({'; '.join(texts)})" if some else place.title)
+    return _listed(found or ["none"])
 
 
 def share_rows() -> list[Row]:
@@ -271,7 +280,7 @@ SHOWN: dict[str, Callable[[], Any]] = {
     **{f"{table}_missing": partial(missing, table) for table in PLACES},
     "seen_shares": share_rows,
     **{
-        f"{table}_nobody": partial(nobody, table, measure)
+        f"{table}_too_few": partial(too_few, table, measure)
         for table, measure in (("seen", "most"), ("learning", "near_optimal"), ("wrapper", "near_optimal"))
     },
     **{

@@ -192,19 +192,23 @@ def test_intervals_of_exploring_are_over_layouts(results: Path) -> None:
     assert exploring.SHOWN["seen_probabilities"]() == "0.1 in 1"
 
 
-def test_places_in_which_nobody_arrives(results: Path) -> None:
+def test_places_in_which_too_few_runs_arrive(results: Path) -> None:
     reached = shown_runs("ring", dict.fromkeys(plan.METHODS, (100, 200)))
     beyond = shown_runs("doorkey", dict.fromkeys(plan.METHODS, ("", "")))
     for row in (*reached, *beyond):
         row |= {"n_states": 50, "n_unseen": 10 if row["method"] == "none" else 5}
     write(results, "explore-seen", [*reached, *beyond])
-    assert exploring.SHOWN["seen_nobody"]() == "MiniGrid DoorKey-8x8"
+    assert exploring.SHOWN["seen_too_few"]() == "MiniGrid DoorKey-8x8"
     assert exploring.SHOWN["seen_none"]() == "sooner in 0 of 1"
     shares = {row[""]: str(row["MiniGrid DoorKey-8x8, %"]) for row in exploring.share_rows()}
     assert len(shares) == len(plan.METHODS)
     assert (shares["diffusion options"], shares["primitive actions"]) == ("90.0 [90.0, 90.0]", "80.0 [80.0, 80.0]")
     write(results, "explore-seen", reached)
-    assert exploring.SHOWN["seen_nobody"]() == "none"
+    assert exploring.SHOWN["seen_too_few"]() == "none"
+    runs: dict[str, Sequence[int | str]] = {"diffusion": ("", "", ""), "tried": (700, "", ""), "none": ("", "", "")}
+    write(results, "explore-wrapper", shown_runs("lake", runs))
+    counts = "diffusion options 0 of 3; primitive actions, least tried first 1 of 3; primitive actions 0 of 3"
+    assert exploring.SHOWN["wrapper_too_few"]() == f"FrozenLake 8x8, slippery ({counts})"
 
 
 def test_tasks_that_come_later(results: Path) -> None:
