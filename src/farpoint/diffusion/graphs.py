@@ -48,6 +48,7 @@ _FINER = 8.0
 _SECONDS_PER_MOVE = 2.5e-9
 _SECONDS_PER_PROBED_MOVE = 0.6e-9
 _N_SAMPLES = 32
+_MOVES_TOGETHER = 1_000_000
 # t distributions over all states are kept for a walk with jumps.
 _MOST_JUMP_BYTES = 4 * 2**30
 # Probes computed together: one line of the cache per state.
@@ -195,13 +196,19 @@ def updates_per_state(moves: csr_array, t: int) -> float:
     >>> updates_per_state(fp.grid((4,)).adjacency, 3)
     11.0
     """
-    n_states = moves.shape[0]
-    degrees = np.diff(moves.indptr)
-    n_samples = min(_N_SAMPLES, n_states)
-    samples = np.linspace(0, n_states - 1, num=n_samples).astype(np.int64)
-    # All samples together: state s as the k-th sample sees it is k n_states + s. Most pages of zeros are never touched.
-    new = samples + n_states * np.arange(n_samples)
-    seen = np.zeros(n_samples * n_states, dtype=bool)
+    samples = np.linspace(0, moves.shape[0] - 1, num=min(_N_SAMPLES, moves.shape[0])).astype(np.int64)
+    # As many samples together as fit into memory where each of them meets all moves in one step.
+    width = int(np.clip(_MOVES_TOGETHER // max(moves.nnz, 1), 1, samples.size))
+    groups = [samples[first : first + width] for first in range(0, samples.size, width)]
+    return sum(_updates(moves, group, t) for group in groups) / samples.size
+
+
+def _updates(moves: csr_array, samples: NDArray[np.int64], t: int) -> int:
+    """Return how many moves are followed in t steps from some states, in all."""
+    n_states, degrees = int(moves.shape[0]), np.diff(moves.indptr)
+    # State s as the k-th sample sees it is k n_states + s. Most pages of these arrays are never touched.
+    new = samples + n_states * np.arange(samples.size)
+    seen, place = np.zeros(samples.size * n_states, dtype=bool), np.empty(samples.size * n_states, dtype=np.int64)
     seen[new] = True
     total = edges = 0
     for step in range(t):
@@ -213,13 +220,15 @@ def updates_per_state(moves: csr_array, t: int) -> float:
         # The neighbors of all new states, one after the other.
         within = np.arange(ends[-1]) + np.repeat(moves.indptr[states] - ends + counts, counts)
         around = moves.indices[within] + np.repeat(new - states, counts)
-        new = np.unique(around[~seen[around]])
+        around = around[~seen[around]]
+        # Each once, without sorting.
+        place[around] = np.arange(around.size)
+        new = around[place[around] == np.arange(around.size)]
         if not new.size:
-            total += edges * (t - step)
-            break
+            return total + edges * (t - step)
         seen[new] = True
         total += edges
-    return float(total / n_samples)
+    return total
 
 
 def most_terms(walk: Walk) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
 
 import farpoint as fp
 from farpoint.diffusion.graphs import (
@@ -201,6 +204,25 @@ def test_moves_that_are_followed_by_hand() -> None:
     # From the end of a path of 4 states one move leads on in the first step, of 2 states 3 in the second, of 3 states 5
     # in the third; from a state in the middle 2, 5 and then all 6.
     assert updates_per_state(fp.grid((4,)).adjacency, 3) == (2 * (1 + 3 + 5) + 2 * (2 + 5 + 6)) / 4
+
+
+def test_moves_that_are_followed_in_a_network_of_small_diameter_are_counted_in_little_memory() -> None:
+    n_states, t, rng = 60_000, 13, np.random.default_rng(0)
+    graph = csr_array(
+        (np.ones(3 * n_states), (np.tile(np.arange(n_states), 3), rng.integers(n_states, size=3 * n_states)))
+    )
+    moves = csr_array(graph + graph.T)
+    tracemalloc.start()
+    found = updates_per_state(moves, t)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # All 32 sampled states at once would meet ten million moves in one step, in five arrays of whole numbers.
+    assert peak < 60 * 2**20
+    samples = np.linspace(0, n_states - 1, num=32).astype(np.int64)
+    distances = dijkstra(moves, indices=samples, unweighted=True)
+    degrees = np.diff(moves.indptr)
+    expected = sum(float((degrees * (distances <= step)).sum()) for step in range(t)) / 32
+    assert found == expected
 
 
 @pytest.mark.parametrize("t", [1, 2, 5, 30])
